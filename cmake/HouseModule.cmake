@@ -1,0 +1,35 @@
+# ringmaster_module(NAME [MPI] USES module... [LINKS target...] [SOURCES file...])
+#
+# One static library a module, named ringmaster::NAME, from every .cpp of its folder (leaf folders of
+# registries included). USES is the only statement of who may include whom: the link graph and the test
+# `layers` both come from it. A module that is declared after its user fails here.
+define_property(GLOBAL PROPERTY RINGMASTER_MODULES BRIEF_DOCS "modules" FULL_DOCS "names of all modules")
+
+function(ringmaster_module name)
+  cmake_parse_arguments(ARG "MPI" "" "USES;LINKS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/(benchmark|main\\.cpp)")
+  if(sources)
+    add_library(ringmaster_${name} STATIC ${sources})
+    set(scope PUBLIC)
+    target_link_libraries(ringmaster_${name} PRIVATE $<BUILD_INTERFACE:ringmaster_options>)
+  else()
+    add_library(ringmaster_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(ringmaster::${name} ALIAS ringmaster_${name})
+  target_include_directories(ringmaster_${name} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+                                                         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  foreach(used IN LISTS ARG_USES)
+    if(NOT TARGET ringmaster_${used})
+      message(FATAL_ERROR "module ${name} uses ${used}, which is not declared before it")
+    endif()
+    target_link_libraries(ringmaster_${name} ${scope} ringmaster_${used})
+  endforeach()
+  target_link_libraries(ringmaster_${name} ${scope} ${ARG_LINKS} fmt::fmt Threads::Threads)
+  if(ARG_MPI)
+    target_link_libraries(ringmaster_${name} ${scope} MPI::MPI_CXX)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY RINGMASTER_MODULES ${name})
+  set_property(GLOBAL PROPERTY RINGMASTER_USES_${name} "${ARG_USES}")
+endfunction()

@@ -1,0 +1,26 @@
+# Options, warnings and sanitizers. One INTERFACE target carries the flags of our own code.
+option(RINGMASTER_MPI "Build the parts that communicate (run, bench, probe)" ON)
+option(RINGMASTER_WERROR "Warnings are errors" ${PROJECT_IS_TOP_LEVEL})
+set(RINGMASTER_CUDA AUTO CACHE STRING "CUDA: AUTO, ON or OFF")
+set(RINGMASTER_SANITIZE "" CACHE STRING "Sanitizers, comma separated: address,undefined or thread")
+option(RINGMASTER_FUZZ "Build the libFuzzer programs (clang only)" OFF)
+set_property(CACHE RINGMASTER_CUDA PROPERTY STRINGS AUTO ON OFF)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+add_library(ringmaster_options INTERFACE)
+target_compile_options(ringmaster_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wsign-conversion;-Wmissing-declarations;-Wold-style-cast;-Wnon-virtual-dtor;-Woverloaded-virtual>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${RINGMASTER_WERROR}>>:-Werror>)
+if(RINGMASTER_SANITIZE)
+  string(REPLACE "," "," _sanitizers "${RINGMASTER_SANITIZE}")
+  target_compile_options(ringmaster_options INTERFACE -fsanitize=${_sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
+  target_link_options(ringmaster_options INTERFACE -fsanitize=${_sanitizers})
+endif()

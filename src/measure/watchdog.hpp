@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread a rank that waits for signals and for standstill. SIGTERM and SIGINT: calls `on_interrupt` (flush, at
+// most 0.5 s) with the signal's name and ends the process with 128 + signal. No progress for `timeout_s`: prints
+// what the rank is in, without communicating, waits 2 s and aborts the job. Construct before any other thread, so
+// that all threads inherit the blocked signals.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace ringmaster::measure {
+
+struct WatchdogOptions {
+  double timeout_s = 60;
+  int rank = 0;
+  std::function<void(const std::string& reason)> on_interrupt;  // from the watchdog's thread
+};
+
+class Watchdog {
+ public:
+  explicit Watchdog(WatchdogOptions options);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringmaster::measure

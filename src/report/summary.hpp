@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// From raw samples to what a reader wants to know: a row a point with interval, shares and verdict; and a ranked
+// list of what limits the run. Pure functions of a Run.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "account/accounts.hpp"
+#include "base/statistics.hpp"
+#include "result/schema.hpp"
+
+namespace ringmaster::report {
+
+/// A row of the table of a training run.
+struct PointSummary {
+  const result::Point* point = nullptr;
+  std::string label;                          // "ring = rabenseifner = direct"
+  int rounds = 0;
+  Estimate step_s;                            // median over rounds of the block's mean step
+  std::array<double, account::account_count> share{};  // of the step; mean over ranks
+  double hidden_share = 0;                    // hidden / all communication
+  double communication_s = 0;                 // a step
+  double algbw_gb_per_s = 0;                  // gradient bytes / communication time
+  double busbw_gb_per_s = 0;
+  double overhead_s = 0;                      // step - twin
+  double interference_s = 0;                  // overhead - (skew + transfer + progress)
+  double flop_share = 0;                      // of the gemm ceiling, forward + backward
+  double final_loss = 0;
+  double held_out_loss = 0;
+  Comparison against_library;                 // ratio over 1: faster than the library
+  std::string verdict;                        // "1.31x faster [1.24, 1.38]", "no difference [..]", "-" for the library
+  double scaling_efficiency = 0;              // against one rank; 0: not measured
+  bool in_two_goes = false;                   // measured in several attempts
+  std::string note;
+};
+std::vector<PointSummary> summarize(const result::Run& run);
+
+/// Why a run is no faster.
+enum class Cause { data, slow_rank, no_spare_core, tiny_buckets, slow_link, communication, compute, small_batch };
+struct Limit {
+  Cause cause = Cause::compute;
+  double share = 0;             // of the step: upper bound of what its cure can win
+  std::string sentence;         // what and why, with figures
+  std::string cure;             // what to change, as a config line where possible
+};
+/// Ranked, the strongest first; at least one. `workload`: which; the point judged is its library baseline's twin set.
+std::vector<Limit> limits(const result::Run& run, const std::string& workload);
+/// The paragraph of the terminal: limits of every workload in words.
+std::string limits_paragraph(const result::Run& run);
+
+}  // namespace ringmaster::report

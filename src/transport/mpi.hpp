@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// MPI under the interface of ProcessGroup. The world is started once in main; MPI_ERRORS_RETURN is set, so that
+// every return code is really checked, at one place (`check`). No mpi.h in this header.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport/process_group.hpp"
+
+namespace ringmaster::transport {
+
+/// Starts MPI and finalizes it when destroyed (unless the job is being torn down).
+class MpiSession {
+ public:
+  MpiSession(int* argc, char*** argv);
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  ProcessGroup& world() { return *world_; }
+  /// Ranks of this node, in world order of this rank's node.
+  int local_rank() const { return local_rank_; }
+  int local_size() const { return local_size_; }
+
+ private:
+  std::unique_ptr<ProcessGroup> world_;
+  int local_rank_ = 0;
+  int local_size_ = 1;
+};
+
+/// Ends the whole job with this code, from any thread.
+[[noreturn]] void abort_job(int code);
+
+/// How MPI is set up: library version, and control variables that decide what a timing means.
+struct MpiFacts {
+  std::string library;      // "Open MPI 4.1.4"
+  std::string thread_level;
+  std::vector<std::pair<std::string, std::string>> settings;  // pml, btl, yield_when_idle, coll_tuned..., from MPI_T
+};
+MpiFacts mpi_facts();
+
+/// The size of the world that a launcher promised in the environment (OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_NTASKS)
+/// or 0. Differs from the world's size when mpirun and library are of different MPIs: processes started alone.
+int promised_world_size();
+
+}  // namespace ringmaster::transport

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks as threads of one process: for tests, the debugger and ThreadSanitizer.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "transport/process_group.hpp"
+
+namespace ringmaster::transport {
+
+/// Runs `body` on `ranks` threads, each with its own group, and joins them. The first exception of any rank is
+/// rethrown after all ended (ranks that wait for a failed one fail with SystemError instead of hanging).
+void run_as_threads(int ranks, const std::function<void(ProcessGroup&)>& body);
+
+/// A link between two ranks for tests of the doctor: messages over it take at least latency_s + bytes / rate.
+/// Wraps any group: sends leave when their time has come. rate in bytes per second; applies to every peer.
+struct LinkLimit {
+  double latency_s = 0;
+  double bytes_per_s = 0;  // 0: unlimited
+};
+std::unique_ptr<ProcessGroup> limit_links(ProcessGroup& group, const LinkLimit& limit);
+
+}  // namespace ringmaster::transport
