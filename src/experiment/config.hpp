@@ -11,6 +11,7 @@
 #include "data/dataset.hpp"
 #include "model/model.hpp"
 #include "parallel/data_parallel.hpp"
+#include "transport/threads.hpp"
 
 namespace ringmaster::experiment {
 
@@ -35,10 +36,11 @@ struct Setup {
   model::ModelChoice model;
   std::string model_name;        // as written: a kind or a name from configs/models
   data::DataChoice data;
-  data::LoaderOptions loader;
+  data::LoaderOptions loader;    // threads < 0: auto (as many as the rank's processing units leave free)
   parallel::DataParallelOptions train;
   std::string engine = "auto";   // auto | thread | inline
   int threads = 1;               // BLAS threads a rank
+  transport::LinkLimit link;     // planted: every message of ours takes at least this (plant.link_*)
   int ranks = 0;                 // 0: all
 };
 

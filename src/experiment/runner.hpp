@@ -14,13 +14,19 @@
 namespace ringmaster::experiment {
 
 struct RunOptions {
-  std::string output;                 // folder; "" : results/NAME-TIME
+  std::string output;                 // the run's folder, the same on every rank
   bool overwrite = false;
   bool resume = false;
   std::vector<std::string> arguments; // for the record
   /// Rank 0: called after every block with done and total.
   std::function<void(int done, int total, const std::string& what)> progress;
 };
+
+/// Whether a setup has planted faults: its figures are no performance result.
+bool planted(const Setup& setup);
+
+/// "results/NAME", or "results/NAME-2", ... where that is taken.
+std::string default_output(const std::string& name);
 
 /// Collective over `world`. The result is complete on rank 0, empty elsewhere.
 result::Run run(transport::ProcessGroup& world, const Config& config, const RunOptions& options);

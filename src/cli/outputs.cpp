@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/outputs.hpp"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "base/error.hpp"
+#include "base/registry.hpp"
+#include "report/exporter.hpp"
+
+namespace ringmaster::cli {
+namespace {
+
+// Under mpirun the terminal is behind a pipe: scripts/run says with RINGMASTER_COLOR what it saw.
+report::ExportOptions terminal_options() {
+  report::ExportOptions options;
+  const bool terminal = isatty(STDOUT_FILENO) != 0 || std::getenv("RINGMASTER_COLOR") != nullptr;
+  options.color = terminal && std::getenv("NO_COLOR") == nullptr;
+  if (const char* columns = std::getenv("COLUMNS")) {
+    const int width = std::atoi(columns);
+    if (width >= 40) options.width = width;
+  }
+  return options;
+}
+
+}  // namespace
+
+void add_output_options(CLI::App& app, Outputs& outputs) {
+  app.add_option("--json", outputs.json, "everything as JSON to this file; - is the standard output");
+  app.add_option("--csv", outputs.csv, "a row a point to this file; - is the standard output");
+  app.add_flag("--quiet", outputs.quiet, "no table on the terminal");
+}
+
+void write_format(const result::Run& run, const std::string& format, const std::string& path) {
+  const report::Exporter& exporter = require_entry(report::exporters(), format, "format");
+  if (path == "-") {
+    exporter.write(run, terminal_options(), std::cout);
+    std::cout.flush();
+    return;
+  }
+  std::ofstream file(path, std::ios::binary);
+  if (!file) throw_os_error("open", path);
+  exporter.write(run, {}, file);
+  file.close();
+  if (!file) throw_os_error("write", path);
+}
+
+void write_outputs(const result::Run& run, const Outputs& outputs) {
+  const bool standard_output_taken = outputs.json == "-" || outputs.csv == "-";
+  if (!outputs.quiet && !standard_output_taken) write_format(run, "terminal", "-");
+  if (!outputs.json.empty()) write_format(run, "json", outputs.json);
+  if (!outputs.csv.empty()) write_format(run, "csv", outputs.csv);
+}
+
+}  // namespace ringmaster::cli

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/program.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/registry.hpp"
+#include "base/version.hpp"
+#include "cli/command.hpp"
+
+namespace ringmaster::cli {
+namespace {
+
+std::vector<std::string>& stored_arguments() {
+  static std::vector<std::string> all;
+  return all;
+}
+
+void complain(const std::string& line) {
+  if (launched_rank() == 0) fmt::print(stderr, "{}\n", line);
+}
+
+/// CLI11 says "The following argument was not expected: X"; a word in the subcommand's place deserves better.
+std::string parse_complaint(const CLI::App& app, const CLI::ParseError& error) {
+  const auto& given = arguments();
+  std::string text = error.what();
+  for (char& c : text) {
+    if (c == '\n') c = ' ';
+  }
+  if (app.get_subcommands().empty() && !given.empty() && given.front().rfind('-', 0) != 0) {
+    return Complaint{{}, "unknown subcommand '" + given.front() + "'",
+                     suggestion(given.front(), entry_names(commands()))}
+        .line();
+  }
+  const bool in_subcommand = !app.get_subcommands().empty();
+  const std::string where = in_subcommand ? "ringmaster " + app.get_subcommands().front()->get_name() : "ringmaster";
+  return Complaint{{}, text, "see " + where + " --help"}.line();
+}
+
+int parse_and_run(CLI::App& app, int argc, char** argv, const int& code) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return launched_rank() == 0 ? app.exit(success) : 0;
+  } catch (const CLI::ParseError& error) {
+    complain(parse_complaint(app, error));
+    return usage;
+  }
+  std::cout.flush();
+  if (!std::cout) {
+    complain("error: cannot write to the standard output");
+    return failure;
+  }
+  return code;
+}
+
+}  // namespace
+
+const std::vector<std::string>& arguments() { return stored_arguments(); }
+
+int launched_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (const char* value = std::getenv(name)) return std::atoi(value);
+  }
+  return 0;
+}
+
+std::unique_ptr<CLI::App> make_app(int& chosen_code) {
+  auto app = std::make_unique<CLI::App>(
+      "ringmaster: how much of a distributed training step is communication, why, and what to change", "ringmaster");
+  app->require_subcommand(1);
+  app->set_version_flag("--version", build_description());
+  for (const Command* command : commands()) {
+    CLI::App* sub = app->add_subcommand(command->name, command->summary);
+    auto body = command->install(*sub);
+    sub->callback([body, &chosen_code] { chosen_code = body(); });
+  }
+  return app;
+}
+
+int run_program(int argc, char** argv) {
+  stored_arguments().assign(argv + 1, argv + argc);
+  configure_log(LogLevel::info, launched_rank());
+  int code = success;
+  try {
+    const auto app = make_app(code);
+    return parse_and_run(*app, argc, argv, code);
+  } catch (const UserError& error) {
+    for (const Complaint& complaint : error.complaints()) complain(complaint.line());
+    return usage;
+  } catch (const std::exception& error) {
+    complain(std::string("error: ") + error.what());
+    return failure;
+  }
+}
+
+}  // namespace ringmaster::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every communicating subcommand needs around it: MPI, a watchdog that survives a killed neighbour, ranks that
+// are proved to be alike, and one way out for every kind of failure.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "transport/process_group.hpp"
+
+namespace ringmaster::cli {
+
+/// The folder into which an interruption is written, once there is one. Thread safe.
+void set_interrupt_folder(const std::string& folder);
+
+/// Starts MPI, checks that the ranks are of one build with the same arguments, and runs `body` on every rank.
+/// Returns its code. A user error that all ranks know ends in order with code 2; any other failure names rank, host
+/// and activity and takes the job down.
+int with_world(double timeout_s, const std::function<int(transport::ProcessGroup&)>& body);
+
+}  // namespace ringmaster::cli
