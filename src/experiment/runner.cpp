@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "base/activity.hpp"
+#include "base/log.hpp"
 #include "base/random.hpp"
 #include "base/version.hpp"
 #include "experiment/agreement.hpp"
@@ -48,6 +49,7 @@ class Runner {
   void measure();
   void measure_round(int round);
   void measure_block(int point, int round);
+  void check_buckets(int point, result::Block& block);
   void keep(int point, int round, BlockSamples samples);
   void save_checkpoint(int point);
   void finish_points();
@@ -251,10 +253,23 @@ void Runner::keep(int point, int round, BlockSamples samples) {
   traces_[static_cast<std::size_t>(point)] = std::move(samples.trace);
 }
 
+// In checked steps every bucket's result must have the same bytes on all ranks.
+void Runner::check_buckets(int point, result::Block& block) {
+  const int every = config_.measure.check_every;
+  const std::int64_t now = trainer(point).steps_done();
+  if (every <= 0 || now / every == (now - config_.measure.steps) / every) return;
+  const int bucket = trainer(point).differing_bucket();
+  if (bucket < 0) return;
+  block.note = fmt::format("ranks hold different sums of bucket {} after step {}", bucket, now - 1);
+  log(LogLevel::error, fmt::format("{}: {}", lineup_.planned[static_cast<std::size_t>(point)].name, block.note));
+}
+
 void Runner::measure_block(int point, int round) {
   const std::string& name = lineup_.planned[static_cast<std::size_t>(point)].name;
   activity().point.store(name.c_str(), std::memory_order_relaxed);
-  keep(point, round, trainer(point).run_block(config_.measure.steps, *clock_));
+  BlockSamples samples = trainer(point).run_block(config_.measure.steps, *clock_);
+  check_buckets(point, samples.block);
+  keep(point, round, std::move(samples));
   save_checkpoint(point);
   ++blocks_done_;
   if (options_.progress && is_root()) {

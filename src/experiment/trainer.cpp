@@ -38,6 +38,7 @@ struct PointTrainer::Impl {
   std::unique_ptr<parallel::DataParallel> trainer;
 
   bool takes_part() const { return trainer != nullptr; }
+  bool communicates() const { return planned.setup.train.communication == parallel::Communication::on; }
   transport::ProcessGroup& wire() { return limited ? *limited : *group; }
   void build();
 };
@@ -134,6 +135,19 @@ void PointTrainer::catch_up(int steps) {
   impl.world.barrier();
 }
 
+int PointTrainer::differing_bucket() {
+  Impl& impl = *impl_;
+  std::vector<std::uint64_t> mine;
+  if (impl.takes_part() && impl.communicates()) mine = impl.trainer->bucket_hashes();
+  const auto hashes = transport::gather_vectors(impl.world, std::span<const std::uint64_t>(mine));
+  for (std::size_t bucket = 0; bucket < hashes.front().size(); ++bucket) {
+    for (int rank = 1; rank < impl.ranks; ++rank) {
+      if (hashes[static_cast<std::size_t>(rank)][bucket] != hashes.front()[bucket]) return static_cast<int>(bucket);
+    }
+  }
+  return -1;
+}
+
 result::PointEnd PointTrainer::finish(std::int64_t held_out_samples) {
   Impl& impl = *impl_;
   result::PointEnd end;
@@ -146,8 +160,7 @@ result::PointEnd PointTrainer::finish(std::int64_t held_out_samples) {
   const std::vector<std::uint64_t> hashes = transport::gather_values(impl.world, hash);
   end.parameter_hash = fmt::format("{:016x}", hashes.front());
   // Without communication every rank trains on its own: the copies must differ, and nothing is to be compared.
-  const bool shared = impl.planned.setup.train.communication == parallel::Communication::on;
-  for (int rank = 1; shared && rank < impl.ranks; ++rank) {
+  for (int rank = 1; impl.communicates() && rank < impl.ranks; ++rank) {
     end.parameters_equal = end.parameters_equal && hashes[static_cast<std::size_t>(rank)] == hashes.front();
   }
   return end;

@@ -36,6 +36,8 @@ class PointTrainer {
   BlockSamples run_block(int steps, const measure::ClockAlignment& clock);
   /// Collective over the world. The same steps without measuring: a resumed point catching up.
   void catch_up(int steps);
+  /// Collective over the world. The first bucket whose last result differs between ranks (XXH3); -1: none.
+  int differing_bucket();
   /// Collective over the world. Held-out loss, parameter hash over ranks.
   result::PointEnd finish(std::int64_t held_out_samples);
 

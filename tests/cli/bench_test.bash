@@ -1,0 +1,19 @@
+# bench: nccl-tests' columns, right sums, human and JSON, flags that are wrong.
+source "$(dirname "$0")/lib.bash"
+on_ranks 2 "$RINGMASTER" bench -b 1K -e 64K -f 4 -n 5 -w 2 -c 1 --rounds 3 --variants library,ring,direct --json bench.json
+expect_code 0 "bench"
+expect_in out 'size +count +type +redop +root +time +algbw +busbw +#wrong' "columns"
+expect_in out '^ +65536 +16384 +float +sum +-1 +[0-9.]+ +[0-9.]+ +[0-9.]+ +0 +[0-9.]+ +[0-9.]+ +[0-9.]+ +0' "a row"
+expect_file bench.json
+expect_in bench.json '"bytes": 65536' "JSON"
+expect_in bench.json 'busbw_gb_per_s' "JSON"
+for arguments in "-b 1X" "-b 4M -e 1M" "-n 0" "-f 1" "--variants rign" "--type half"; do
+  # shellcheck disable=SC2086
+  run "$RINGMASTER" bench $arguments --check-only
+  expect_code 2 "bench $arguments"
+  [[ $(wc -l <err) == 1 ]] || fail "bench $arguments: not one line: $(cat err)"
+done
+on_ranks 3 "$RINGMASTER" bench -b 4 -e 12 -i 4 -n 2 -w 1 --rounds 2
+expect_code 0 "bench of counts near the rank count"
+expect_not_in out ' [1-9][0-9]* +[0-9.]+ +[0-9.]+ +[0-9.]+ +[1-9][0-9]*$' "wrong sums"
+finish

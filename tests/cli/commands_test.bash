@@ -1,0 +1,50 @@
+# Subcommands that need no mpirun: version, help, list, topology, completion, and words that are none.
+source "$(dirname "$0")/lib.bash"
+run "$RINGMASTER" --version
+expect_code 0 "--version"
+expect_line out 1 '^ringmaster [0-9]+\.[0-9]+\.[0-9]+ \(' "--version"
+run "$RINGMASTER" --help
+expect_code 0 "--help"
+for word in run bench validate list report compare topology completion; do expect_in out "^ +$word" "--help"; done
+for word in run bench validate list report compare topology completion; do
+  run "$RINGMASTER" "$word" --help
+  expect_code 0 "$word --help"
+done
+run "$RINGMASTER" reprot x
+expect_code 2 "an unknown subcommand"
+expect_in err "reprot.*did you mean 'report'" "an unknown subcommand"
+run "$RINGMASTER"
+expect_code 2 "no subcommand"
+run "$RINGMASTER" report results/x --no-such-flag
+expect_code 2 "an unknown flag"
+run "$RINGMASTER" report nowhere
+expect_code 2 "report without a run"
+expect_in err 'nowhere' "report without a run"
+run "$RINGMASTER" list
+expect_code 0 "list"
+for word in library ring recursive-doubling rabenseifner tree direct mlp transformer layers text synthetic; do
+  expect_in out "^ +$word" "list"
+done
+run "$RINGMASTER" list schedule ring --ranks 4
+expect_code 0 "list schedule"
+expect_in out '^verified: ' "list schedule"
+run "$RINGMASTER" list schedule rign
+expect_code 2 "list of an unknown schedule"
+run "$RINGMASTER" topology
+expect_code 0 "topology"
+expect_in out '[0-9]' "topology"
+run "$RINGMASTER" topology --json -
+expect_code 0 "topology --json"
+expect_line out 1 '^\{' "topology --json"
+for shell in bash zsh fish; do
+  run "$RINGMASTER" completion "$shell"
+  expect_code 0 "completion $shell"
+  expect_in out 'bench' "completion $shell"
+done
+run "$RINGMASTER" completion bash
+bash -n out || fail "the bash completion is no bash"
+# A full standard output is an error, not a silence.
+code=0
+"$RINGMASTER" list >/dev/full 2>err || code=$?
+[[ $code != 0 ]] || fail "writing to a full device went unnoticed"
+finish
