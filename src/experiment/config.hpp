@@ -22,6 +22,7 @@ struct MeasureOptions {
   std::int64_t held_out = 32;    // held-out samples for the final loss
   bool twin = true;              // the no-communication twin
   bool single = true;            // one rank alone, for scaling efficiency
+  bool recording_cost = true;    // the baseline once more with the recorder off: what measuring costs
   double timeout_s = 60;         // standstill that ends the job
   int check_every = 0;           // steps between hash checks of every bucket over ranks; 0: at the end only
 };
@@ -48,7 +49,7 @@ struct Setup {
 struct PlannedPoint {
   std::string name;
   std::string workload;
-  std::string role;              // "variant" | "baseline" | "twin" | "single"
+  std::string role;              // "variant" | "baseline" | "twin" | "single" | "unrecorded"
   std::vector<std::pair<std::string, std::string>> settings;
   Setup setup;
 };

@@ -57,7 +57,8 @@ Lineup line_up(transport::ProcessGroup& world, const Config& config) {
     point.role = planned.role;
     point.variant = planned.role == "twin"     ? "no communication"
                     : planned.role == "single" ? "one rank"
-                                               : planned.setup.train.allreduce.algorithm;
+                    : planned.role == "unrecorded" ? "recorder off"
+                                                   : planned.setup.train.allreduce.algorithm;
     point.settings = planned.settings;
     point.ranks = ranks_of(planned, world.size());
     point.skipped = reason_to_skip(planned, world.size());

@@ -19,6 +19,11 @@ data::SampleShape sample_shape(const model::InputShape& shape) {
   return {shape.tokens, shape.length, shape.vocabulary, shape.outputs};
 }
 
+/// A step as seen from outside: all that is known of one while the recorder is off.
+Event bare_step(Nanoseconds begin, std::int32_t step) {
+  return {begin, now_ns(), 0, step, -1, Label::step, EventLane::main};
+}
+
 }  // namespace
 
 struct PointTrainer::Impl {
@@ -48,6 +53,8 @@ void PointTrainer::Impl::build() {
   std::unique_ptr<model::Model<float>> model = model::make_model(setup.model);
   dataset = data::make_dataset(setup.data, sample_shape(model->input()));
   data::LoaderOptions loading = setup.loader;
+  main.set_enabled(planned.role != "unrecorded");
+  engine.set_enabled(planned.role != "unrecorded");
   loading.rank = group->rank();
   loading.ranks = group->size();
   loading.threads = budget.loaders;
@@ -105,16 +112,21 @@ BlockSamples PointTrainer::run_block(int steps, const measure::ClockAlignment& c
   impl.engine.clear();
   std::vector<double> losses;
   losses.reserve(static_cast<std::size_t>(steps));
+  std::vector<Event> bare(impl.takes_part() ? static_cast<std::size_t>(steps) : 0);
   if (impl.takes_part()) tensor::set_threads(impl.budget.compute);
   const std::int64_t switches = measure::involuntary_switches();
   impl.world.barrier();
   if (impl.takes_part()) {
-    for (int i = 0; i < steps; ++i) losses.push_back(impl.trainer->step(*impl.loader).loss);
+    for (int i = 0; i < steps; ++i) {
+      const Nanoseconds begin = now_ns();
+      losses.push_back(impl.trainer->step(*impl.loader).loss);
+      bare[static_cast<std::size_t>(i)] = bare_step(begin, static_cast<std::int32_t>(steps_done_) + i);
+    }
     impl.loader->pause();
   }
   RankBlock mine;
   mine.first_step = static_cast<std::int32_t>(steps_done_);
-  mine.main = impl.main.events();
+  mine.main = impl.main.enabled() ? impl.main.events() : std::move(bare);
   mine.engine = impl.engine.events();
   mine.losses = std::move(losses);
   mine.involuntary_switches = measure::involuntary_switches() - switches;
