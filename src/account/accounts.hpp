@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/recorder.hpp"
+#include "result/schema.hpp"
 
 namespace ringmaster::account {
 
@@ -25,9 +26,10 @@ enum class Account : std::uint8_t {
   host_gap,
   pipeline_bubble,
   other,
-  unaccounted,       // step minus all of the above
+  unaccounted,  // step minus all of the above
 };
 constexpr std::size_t account_count = 12;
+static_assert(account_count == result::account_keys.size());
 const char* name_of(Account account);
 
 /// One step of one rank, seconds.
@@ -35,9 +37,9 @@ struct StepAccounts {
   std::int32_t step = 0;
   double step_s = 0;
   std::array<double, account_count> seconds{};
-  double queueing_s = 0;        // part of exposed_transfer spent behind earlier buckets
-  double communication_s = 0;   // union of the engine's transfers
-  double hidden_s = 0;          // communication that ran while the main lane did not wait for it
+  double queueing_s = 0;       // part of exposed_transfer spent behind earlier buckets
+  double communication_s = 0;  // union of the engine's transfers, each from when its last rank was ready
+  double hidden_s = 0;         // of it, what ran while the main lane neither waited for it nor moved it on
   double operator[](Account a) const { return seconds[static_cast<std::size_t>(a)]; }
   double& operator[](Account a) { return seconds[static_cast<std::size_t>(a)]; }
 };
