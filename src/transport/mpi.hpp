@@ -30,6 +30,12 @@ class MpiSession {
   int local_size_ = 1;
 };
 
+/// The MPI_Comm* of a group, as an untyped pointer; null for groups that are not MPI's.
+void* native_communicator(const ProcessGroup& group);
+
+/// "serialized": what MPI_Init_thread gave.
+std::string mpi_thread_level();
+
 /// Ends the whole job with this code, from any thread.
 [[noreturn]] void abort_job(int code);
 

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/mpi.hpp"
+
+#include <fmt/core.h>
+#include <mpi.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <thread>
+
+#include "base/error.hpp"
+
+namespace ringmaster::transport {
+namespace {
+
+std::string error_text(int code) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+/// The one place where MPI's return codes become errors.
+void check(int code, const char* call) {
+  if (code != MPI_SUCCESS) throw SystemError("mpi", code, call, error_text(code));
+}
+
+// MPI counts in int: what is longer travels as several messages of this size.
+constexpr std::size_t most_bytes = std::size_t{1} << 30;
+
+int to_count(std::size_t bytes) {
+  RINGMASTER_ASSERT(bytes <= most_bytes, "a message longer than MPI can count");
+  return static_cast<int>(bytes);
+}
+
+struct MpiRequest final : Request {
+  MPI_Request handle = MPI_REQUEST_NULL;
+  std::vector<MPI_Request> rest;  // of a message longer than most_bytes
+  bool posted = false;
+};
+
+class MpiGroup final : public ProcessGroup {
+ public:
+  enum class Owned : std::uint8_t { no, yes };
+  MpiGroup(MPI_Comm comm, Owned owned) : comm_(comm), owned_(owned) {
+    check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+    int found = 0;
+    int* highest = nullptr;
+    check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &highest, &found), "MPI_Comm_get_attr");
+    highest_tag_ = found != 0 ? *highest : 32767;
+  }
+  ~MpiGroup() override {
+    if (owned_ == Owned::yes) MPI_Comm_free(&comm_);
+  }
+  MpiGroup(const MpiGroup&) = delete;
+  MpiGroup& operator=(const MpiGroup&) = delete;
+
+  MPI_Comm* communicator() { return &comm_; }
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  const char* transport_name() const override { return "mpi"; }
+  int highest_tag() const override { return highest_tag_; }
+  std::unique_ptr<Request> make_request() override { return std::make_unique<MpiRequest>(); }
+
+  void post_send(std::span<const std::byte> data, int peer, int tag, Request& request) override {
+    MpiRequest& own = begin(request);
+    const std::size_t first = std::min(data.size(), most_bytes);
+    check(MPI_Isend(data.data(), to_count(first), MPI_BYTE, peer, tag, comm_, &own.handle), "MPI_Isend");
+    for (std::size_t at = first; at < data.size(); at += most_bytes) {
+      MPI_Request& part = own.rest.emplace_back(MPI_REQUEST_NULL);
+      const int count = to_count(std::min(data.size() - at, most_bytes));
+      check(MPI_Isend(data.data() + at, count, MPI_BYTE, peer, tag, comm_, &part), "MPI_Isend");
+    }
+  }
+
+  void post_receive(std::span<std::byte> data, int peer, int tag, Request& request) override {
+    MpiRequest& own = begin(request);
+    const std::size_t first = std::min(data.size(), most_bytes);
+    check(MPI_Irecv(data.data(), to_count(first), MPI_BYTE, peer, tag, comm_, &own.handle), "MPI_Irecv");
+    for (std::size_t at = first; at < data.size(); at += most_bytes) {
+      MPI_Request& part = own.rest.emplace_back(MPI_REQUEST_NULL);
+      const int count = to_count(std::min(data.size() - at, most_bytes));
+      check(MPI_Irecv(data.data() + at, count, MPI_BYTE, peer, tag, comm_, &part), "MPI_Irecv");
+    }
+  }
+
+  bool test(Request& request) override {
+    auto& own = static_cast<MpiRequest&>(request);
+    RINGMASTER_ASSERT(own.posted, "a request is tested that was never posted");
+    int done = 0;
+    check(MPI_Test(&own.handle, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done == 0) return false;
+    while (!own.rest.empty()) {
+      check(MPI_Test(&own.rest.back(), &done, MPI_STATUS_IGNORE), "MPI_Test");
+      if (done == 0) return false;
+      own.rest.pop_back();
+    }
+    own.posted = false;
+    return true;
+  }
+
+  void barrier() override { check(MPI_Barrier(comm_), "MPI_Barrier"); }
+
+  void broadcast(std::span<std::byte> data, int root) override {
+    for (std::size_t at = 0; at < data.size(); at += most_bytes) {
+      const int count = to_count(std::min(data.size() - at, most_bytes));
+      check(MPI_Bcast(data.data() + at, count, MPI_BYTE, root, comm_), "MPI_Bcast");
+    }
+  }
+
+  // A broadcast a rank: contributions differ in size and may be longer than an int counts.
+  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override {
+    const auto size = static_cast<std::uint64_t>(mine.size());
+    std::vector<std::uint64_t> sizes(static_cast<std::size_t>(size_));
+    check(MPI_Allgather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, comm_), "MPI_Allgather");
+    std::vector<std::vector<std::byte>> all(sizes.size());
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      all[rank].resize(sizes[rank]);
+      if (static_cast<int>(rank) == rank_) std::copy(mine.begin(), mine.end(), all[rank].begin());
+      broadcast(all[rank], static_cast<int>(rank));
+    }
+    return all;
+  }
+
+  std::unique_ptr<ProcessGroup> split(int color, int key) override {
+    MPI_Comm part = MPI_COMM_NULL;
+    check(MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &part), "MPI_Comm_split");
+    if (part == MPI_COMM_NULL) return nullptr;
+    return std::make_unique<MpiGroup>(part, Owned::yes);
+  }
+
+ private:
+  static MpiRequest& begin(Request& request) {
+    auto& own = static_cast<MpiRequest&>(request);
+    RINGMASTER_ASSERT(!own.posted, "a request is posted while it is in use");
+    own.posted = true;
+    return own;
+  }
+
+  MPI_Comm comm_;
+  Owned owned_;
+  int rank_ = 0;
+  int size_ = 1;
+  int highest_tag_ = 32767;
+};
+
+int environment_number(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? 0 : std::atoi(value);
+}
+
+// What Open MPI's shared-memory transport takes from /dev/shm for each rank of a node: a segment, its header and the
+// fast boxes of its peers. Without room the ranks would die of SIGBUS in the middle of a message.
+constexpr std::int64_t shared_bytes_per_rank = std::int64_t{5} << 20;
+
+void refuse_small_shared_memory() {
+  const int ranks = environment_number("OMPI_COMM_WORLD_LOCAL_SIZE");
+  if (ranks < 2) return;
+  struct statvfs info {};
+  if (statvfs("/dev/shm", &info) != 0) return;  // then Open MPI uses its session folder
+  const auto free = static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
+  const std::int64_t wanted = ranks * shared_bytes_per_rank;
+  if (free >= wanted) return;
+  throw UserError(
+      fmt::format("/dev/shm has {} MiB free, but {} ranks on this node need {} MiB of shared memory", free >> 20,
+                  ranks, wanted >> 20),
+      "enlarge it (mount -o remount,size=1G /dev/shm; docker run --shm-size=1g), remove what others left there, or "
+      "do without: mpirun --mca btl self,tcp");
+}
+
+std::string level_name(int level) {
+  switch (level) {
+    case MPI_THREAD_SINGLE: return "single";
+    case MPI_THREAD_FUNNELED: return "funneled";
+    case MPI_THREAD_SERIALIZED: return "serialized";
+    default: return "multiple";
+  }
+}
+
+int& thread_level() {
+  static int level = MPI_THREAD_SINGLE;
+  return level;
+}
+
+}  // namespace
+
+MpiSession::MpiSession(int* argc, char*** argv) {
+  refuse_small_shared_memory();
+  int level = MPI_THREAD_SINGLE;
+  // Serialized: the engine's thread and the main lane never call at the same time. Multiple would take locks in
+  // every call of the library.
+  check(MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
+  thread_level() = level;
+  if (level < MPI_THREAD_SERIALIZED) {
+    throw UserError(fmt::format("this MPI offers thread level {}, but serialized is needed", level_name(level)),
+                    "use an MPI library built with thread support");
+  }
+  world_ = std::make_unique<MpiGroup>(MPI_COMM_WORLD, MpiGroup::Owned::no);
+  MPI_Comm node = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  check(MPI_Comm_rank(node, &local_rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(node, &local_size_), "MPI_Comm_size");
+  check(MPI_Comm_free(&node), "MPI_Comm_free");
+}
+
+MpiSession::~MpiSession() {
+  world_.reset();
+  MPI_Finalize();
+}
+
+void abort_job(int code) {
+  // MPI_Abort may itself hang in a library whose peers are gone: then the exit code alone ends the job.
+  std::thread([code] {
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    _exit(code);
+  }).detach();
+  int started = 0;
+  int ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  if (started != 0 && ended == 0) MPI_Abort(MPI_COMM_WORLD, code);
+  _exit(code);
+}
+
+int promised_world_size() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "SLURM_NTASKS"}) {
+    const int size = environment_number(name);
+    if (size > 0) return size;
+  }
+  return 0;
+}
+
+void* native_communicator(const ProcessGroup& group) {
+  const auto* mpi = dynamic_cast<const MpiGroup*>(&group);
+  return mpi == nullptr ? nullptr : const_cast<MpiGroup*>(mpi)->communicator();  // NOLINT: MPI takes no const
+}
+
+std::string mpi_thread_level() { return level_name(thread_level()); }
+
+}  // namespace ringmaster::transport
