@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/threads.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "base/clock.hpp"
+#include "group_cases.hpp"
+
+namespace ringmaster::transport {
+namespace {
+
+class ThreadsOf : public testing::TestWithParam<int> {};
+TEST_P(ThreadsOf, ExchangeMessagesBetweenAllPairs) { run_as_threads(GetParam(), test::exchange_all_pairs); }
+TEST_P(ThreadsOf, KeepTheOrderOfMessages) { run_as_threads(GetParam(), test::keep_order); }
+TEST_P(ThreadsOf, GatherAndBroadcast) { run_as_threads(GetParam(), test::gather_and_broadcast); }
+TEST_P(ThreadsOf, Split) { run_as_threads(GetParam(), test::split_groups); }
+INSTANTIATE_TEST_SUITE_P(Ranks, ThreadsOf, testing::Values(1, 2, 3, 4, 7, 16));
+
+TEST(Threads, ARankThatFailsEndsTheOthersWaiting) {
+  for (const bool in_barrier : {true, false}) {
+    try {
+      run_as_threads(3, [&](ProcessGroup& group) {
+        if (group.rank() == 1) throw std::runtime_error("planted");
+        if (in_barrier) group.barrier();
+        std::byte byte{};
+        const auto request = group.make_request();
+        group.post_receive(std::span(&byte, 1), 1, 0, *request);
+        test::finish(group, *request);
+      });
+      FAIL() << "no error";
+    } catch (const std::exception& error) {
+      EXPECT_NE(std::string(error.what()).find("planted"), std::string::npos);
+    }
+  }
+}
+
+TEST(Threads, AMessageLongerThanItsBufferIsAnError) {
+  EXPECT_THROW(run_as_threads(2,
+                              [](ProcessGroup& group) {
+                                std::vector<std::byte> data(group.rank() == 0 ? 8 : 4);
+                                const auto request = group.make_request();
+                                if (group.rank() == 0) {
+                                  group.post_send(data, 1, 0, *request);
+                                } else {
+                                  group.post_receive(data, 0, 0, *request);
+                                }
+                                test::finish(group, *request);
+                              }),
+               SystemError);
+}
+
+TEST(ThreadsLimitedLink, HoldsMessagesBackAndKeepsTheirOrder) {
+  run_as_threads(2, [](ProcessGroup& group) {
+    const auto limited = limit_links(group, {0.001, 50e6});
+    test::keep_order(*limited);
+    std::vector<std::byte> data(1 << 20);
+    const auto request = limited->make_request();
+    group.barrier();
+    const Nanoseconds begin = now_ns();
+    if (group.rank() == 0) {
+      limited->post_send(data, 1, 0, *request);
+    } else {
+      limited->post_receive(data, 0, 0, *request);
+    }
+    test::finish(*limited, *request);
+    // 1 MiB at 50 MB/s and 1 ms: a lower bound, whatever else the machine does.
+    EXPECT_GE(to_seconds(now_ns() - begin), 0.0205);
+  });
+}
+
+}  // namespace
+}  // namespace ringmaster::transport
