@@ -75,7 +75,6 @@ int with_world(double timeout_s, const std::function<int(transport::ProcessGroup
   const int rank = launched_rank();
   measure::WatchdogOptions watching;
   watching.timeout_s = timeout_s;
-  watching.rank = rank;
   watching.on_interrupt = [rank](const std::string& reason) { record_interruption(rank, reason); };
   const measure::Watchdog watchdog(watching);  // before MPI starts threads: they inherit the blocked signals
   transport::MpiSession session(nullptr, nullptr);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread a rank that waits for signals and for standstill. SIGTERM and SIGINT: calls `on_interrupt` (flush, at
-// most 0.5 s) with the signal's name and ends the process with 128 + signal. No progress for `timeout_s`: prints
-// what the rank is in, without communicating, waits 2 s and aborts the job. Construct before any other thread, so
-// that all threads inherit the blocked signals.
+// most 0.5 s) with the signal's name and ends the process with 128 + signal. No progress for `timeout_s`: says what
+// the rank is in, without communicating, waits 2 s and aborts the job. Construct before any other thread, so that
+// all threads inherit the blocked signals.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,6 @@ namespace ringmaster::measure {
 
 struct WatchdogOptions {
   double timeout_s = 60;
-  int rank = 0;
   std::function<void(const std::string& reason)> on_interrupt;  // from the watchdog's thread
 };
 
@@ -23,6 +22,9 @@ class Watchdog {
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
+
+  /// Thread safe. Progress is `activity().touch()`; a rank that does not touch for so long stands still.
+  void set_timeout(double seconds);
 
  private:
   struct Impl;

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/ceilings.hpp"
+
+#include <cstring>
+#include <memory>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "base/activity.hpp"
+#include "base/clock.hpp"
+#include "base/statistics.hpp"
+
+namespace ringmaster::measure {
+namespace {
+
+constexpr int repetitions = 5;
+constexpr int gemm_size = 1024;
+constexpr std::size_t copy_bytes = std::size_t{64} << 20;
+constexpr std::size_t flow_bytes = std::size_t{4} << 20;
+constexpr int flow_tag = 2;
+
+/// Median over repetitions of what all ranks measure at the same time.
+template <class Measure>
+double together(transport::ProcessGroup& group, Measure measure) {
+  measure();  // warm
+  std::vector<double> seconds;
+  for (int i = 0; i < repetitions; ++i) {
+    group.barrier();
+    seconds.push_back(measure());
+    activity().touch();
+  }
+  group.barrier();
+  return median(seconds);
+}
+
+double gemm_rate(transport::ProcessGroup& group, double (*gemm_seconds)(int n)) {
+  const double seconds = together(group, [&] { return gemm_seconds(gemm_size); });
+  const double rate = 2.0 * gemm_size * gemm_size * gemm_size / seconds * 1e-9;
+  return mean(transport::gather_values(group, rate));
+}
+
+double copy_rate(transport::ProcessGroup& group) {
+  std::vector<std::byte> source(copy_bytes, std::byte{1});
+  std::vector<std::byte> target(copy_bytes);
+  const double seconds = together(group, [&] {
+    const Nanoseconds begin = now_ns();
+    std::memcpy(target.data(), source.data(), copy_bytes);
+    return to_seconds(now_ns() - begin);
+  });
+  double total = 0;
+  for (const double rate : transport::gather_values(group, 2.0 * copy_bytes / seconds * 1e-9)) total += rate;
+  return total;
+}
+
+/// One message from rank 0 to rank 1 and `back` bytes in answer; seconds of the round trip on rank 0.
+class Flow {
+ public:
+  explicit Flow(transport::ProcessGroup& group)
+      : group_(group), data_(flow_bytes), out_(group.make_request()), in_(group.make_request()) {}
+
+  double round_trip(std::size_t there, std::size_t back) {
+    const Nanoseconds begin = now_ns();
+    if (group_.rank() == 0) {
+      send(there, 1);
+      receive(back, 1);
+    } else if (group_.rank() == 1) {
+      receive(there, 0);
+      send(back, 0);
+    }
+    return to_seconds(now_ns() - begin);
+  }
+
+ private:
+  void send(std::size_t bytes, int peer) {
+    group_.post_send(std::span(data_).first(bytes), peer, flow_tag, *out_);
+    while (!group_.test(*out_)) std::this_thread::yield();
+  }
+  void receive(std::size_t bytes, int peer) {
+    group_.post_receive(std::span(data_).first(bytes), peer, flow_tag, *in_);
+    while (!group_.test(*in_)) std::this_thread::yield();
+  }
+  transport::ProcessGroup& group_;
+  std::vector<std::byte> data_;
+  std::unique_ptr<transport::Request> out_;
+  std::unique_ptr<transport::Request> in_;
+};
+
+template <class Measure>
+double median_of(int samples, Measure measure) {
+  std::vector<double> seconds;
+  for (int i = 0; i < samples; ++i) seconds.push_back(measure());
+  return median(seconds);
+}
+
+}  // namespace
+
+result::Ceilings measure_ceilings(transport::ProcessGroup& group, double (*gemm_seconds)(int n)) {
+  activity().phase.store("measuring ceilings", std::memory_order_relaxed);
+  result::Ceilings ceilings;
+  ceilings.gemm_gflop_per_s = gemm_rate(group, gemm_seconds);
+  ceilings.copy_gb_per_s = copy_rate(group);
+  if (group.size() < 2) return ceilings;
+  Flow flow(group);
+  flow.round_trip(flow_bytes, 8);  // warm
+  const double ping_pong = median_of(201, [&] { return flow.round_trip(8, 8); });
+  const double bulk = median_of(11, [&] { return flow.round_trip(flow_bytes, 8); });
+  ceilings.pingpong_us = 0.5 * ping_pong * 1e6;
+  ceilings.link_gb_per_s = static_cast<double>(flow_bytes) / (bulk - 0.5 * ping_pong) * 1e-9;
+  group.barrier();
+  return ceilings;
+}
+
+}  // namespace ringmaster::measure

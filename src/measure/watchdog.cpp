@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/watchdog.hpp"
+
+#include <fmt/core.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <thread>
+#include <utility>
+
+#include "base/activity.hpp"
+#include "base/error.hpp"
+#include "transport/mpi.hpp"
+
+namespace ringmaster::measure {
+namespace {
+
+constexpr long poll_ns = 50'000'000;
+constexpr auto last_words = std::chrono::seconds(2);  // for the others to say where they are, before the job goes down
+
+sigset_t watched_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  return signals;
+}
+
+std::string name_of_signal(int signal) {
+  switch (signal) {
+    case SIGTERM: return "SIGTERM (the job was ended, or another rank failed)";
+    case SIGINT: return "SIGINT";
+    case SIGHUP: return "SIGHUP";
+    default: return "signal " + std::to_string(signal);
+  }
+}
+
+}  // namespace
+
+struct Watchdog::Impl {
+  WatchdogOptions options;
+  std::atomic<double> timeout_s{60};
+  std::atomic<bool> stopping{false};
+  std::thread thread;
+  sigset_t before{};
+
+  void report(const std::string& reason) const {
+    if (options.on_interrupt) options.on_interrupt(reason);
+  }
+  bool stands_still() const {
+    const Nanoseconds last = activity().progress_at.load(std::memory_order_relaxed);
+    return to_seconds(now_ns() - last) > timeout_s.load(std::memory_order_relaxed);
+  }
+  void watch();
+};
+
+void Watchdog::Impl::watch() {
+  const sigset_t signals = watched_signals();
+  const timespec pause{0, poll_ns};
+  while (!stopping.load(std::memory_order_relaxed)) {
+    const int signal = sigtimedwait(&signals, nullptr, &pause);
+    if (signal > 0) {
+      report(name_of_signal(signal));
+      _exit(128 + signal);
+    }
+    if (!stands_still()) continue;
+    report(fmt::format("no progress for {:.0f} s (measure.timeout_s)", timeout_s.load()));
+    std::this_thread::sleep_for(last_words);
+    transport::abort_job(1);
+  }
+}
+
+Watchdog::Watchdog(WatchdogOptions options) : impl_(std::make_unique<Impl>()) {
+  impl_->timeout_s = options.timeout_s;
+  impl_->options = std::move(options);
+  const sigset_t signals = watched_signals();
+  if (const int code = pthread_sigmask(SIG_BLOCK, &signals, &impl_->before); code != 0) {
+    errno = code;
+    throw_os_error("pthread_sigmask", "");
+  }
+  activity().touch();
+  impl_->thread = std::thread([impl = impl_.get()] { impl->watch(); });
+}
+
+Watchdog::~Watchdog() {
+  impl_->stopping = true;
+  impl_->thread.join();
+  pthread_sigmask(SIG_SETMASK, &impl_->before, nullptr);
+}
+
+void Watchdog::set_timeout(double seconds) { impl_->timeout_s = seconds; }
+
+}  // namespace ringmaster::measure
