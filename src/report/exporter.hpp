@@ -12,11 +12,11 @@ namespace ringmaster::report {
 
 struct ExportOptions {
   bool color = false;
-  int width = 120;   // terminal columns
+  int width = 120;  // terminal columns
 };
 struct Exporter {
-  const char* name;         // "terminal", "csv", "json", "trace"
-  const char* file;         // default file name in the run's folder; "" for a terminal
+  const char* name;  // "terminal", "csv", "json", "trace"
+  const char* file;  // default file name in the run's folder; "" for a terminal
   const char* summary;
   void (*write)(const result::Run&, const ExportOptions&, std::ostream&);
 };

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/bench_table.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <vector>
+
+#include "base/statistics.hpp"
+
+namespace ringmaster::report {
+namespace {
+
+// nccl-tests' own rule: as many decimals as fit.
+std::string time_text(double us) {
+  if (!std::isfinite(us)) return "-";
+  return us >= 1e5 ? fmt::format("{:.0f}", us) : us >= 1e4 ? fmt::format("{:.1f}", us) : fmt::format("{:.2f}", us);
+}
+
+struct Totals {
+  double busbw_sum = 0;
+  int busbw_count = 0;
+  std::int64_t wrong = 0;
+  bool checked = false;
+};
+
+std::string side_text(const result::BenchRow::Side& side, std::int64_t bytes, int ranks, Totals& totals) {
+  const double us = median(side.samples_us);
+  if (!(us > 0)) return fmt::format("  {:>8} {:>7} {:>7} {:>6}", "-", "-", "-", "-");
+  const double algbw = static_cast<double>(bytes) * 1e-3 / us;
+  const double busbw = algbw * 2 * (ranks - 1) / ranks;
+  totals.busbw_sum += busbw;
+  ++totals.busbw_count;
+  if (side.wrong >= 0) {
+    totals.checked = true;
+    totals.wrong += side.wrong;
+  }
+  return fmt::format("  {:>8} {:>7.2f} {:>7.2f} {:>6}", time_text(us), algbw, busbw,
+                     side.wrong < 0 ? std::string("N/A") : std::to_string(side.wrong));
+}
+
+void write_variant(const result::Run& run, const std::string& variant, const Painter& painter, std::ostream& out) {
+  const result::BenchRow* first = nullptr;
+  for (const result::BenchRow& row : run.rows) {
+    if (row.variant == variant && (first == nullptr || (first->what_runs.empty() && !row.what_runs.empty())))
+      first = &row;
+  }
+  std::string title = variant;
+  for (const std::string& same : first->same_as) title += " = " + same;
+  out << "#\n# " << painter.paint(printable(title), Style::bold);
+  if (!first->what_runs.empty()) out << ": " << printable(first->what_runs);
+  out << "\n";
+  out << painter.paint(fmt::format("# {:>11} {:>12} {:>9} {:>6} {:>5}  {:^31}  {:^31}", "", "", "", "", "",
+                                   "out-of-place", "in-place"),
+                       Style::dim)
+      << "\n";
+  const std::string side = fmt::format("  {:>8} {:>7} {:>7} {:>6}", "time", "algbw", "busbw", "#wrong");
+  const std::string units = fmt::format("  {:>8} {:>7} {:>7} {:>6}", "(us)", "(GB/s)", "(GB/s)", "");
+  out << painter.paint(
+             fmt::format("# {:>11} {:>12} {:>9} {:>6} {:>5}{}{}", "size", "count", "type", "redop", "root", side, side),
+             Style::dim)
+      << "\n";
+  out << painter.paint(
+             fmt::format("# {:>11} {:>12} {:>9} {:>6} {:>5}{}{}", "(B)", "(elements)", "", "", "", units, units),
+             Style::dim)
+      << "\n";
+  Totals totals;
+  std::string skipped;
+  for (const result::BenchRow& row : run.rows) {
+    if (row.variant != variant) continue;
+    if (!row.skipped.empty()) {
+      skipped = row.skipped;
+      continue;
+    }
+    out << fmt::format("{:>13} {:>12} {:>9} {:>6} {:>5}", row.bytes, row.count, row.type, "sum", -1)
+        << side_text(row.out_of_place, row.bytes, run.ranks, totals)
+        << side_text(row.in_place, row.bytes, run.ranks, totals) << "\n";
+  }
+  if (!skipped.empty()) out << "# not run: " << printable(skipped) << "\n";
+  if (totals.checked)
+    out << fmt::format("# Out of bounds values : {} {}\n", totals.wrong, totals.wrong == 0 ? "OK" : "FAILED");
+  if (totals.busbw_count > 0)
+    out << fmt::format("# Avg bus bandwidth    : {:.4g}\n", totals.busbw_sum / totals.busbw_count);
+}
+
+}  // namespace
+
+void write_bench_table(const result::Run& run, const Painter& painter, std::ostream& out) {
+  std::vector<std::string> variants;
+  for (const result::BenchRow& row : run.rows) {
+    if (std::find(variants.begin(), variants.end(), row.variant) == variants.end()) variants.push_back(row.variant);
+  }
+  for (const std::string& variant : variants) write_variant(run, variant, painter, out);
+  if (run.ranks < 2) out << "# one rank: nothing is sent, bandwidths say nothing\n";
+}
+
+}  // namespace ringmaster::report
