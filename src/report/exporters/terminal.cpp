@@ -269,7 +269,7 @@ class Page {
     for (const std::size_t a : shown) taken += 2 + std::max<std::size_t>(std::string_view(looks[a].title).size(), 3);
     const auto room = static_cast<std::size_t>(width_);
     const std::size_t bar_width = std::clamp<std::size_t>(room > taken ? room - taken : 0, 10, 40);
-    std::vector<Column> columns{{"where a step goes, %", Align::left, 0},
+    std::vector<Column> columns{{"% of a step", Align::left, 0},
                                 {std::string(bar_width, ' '), Align::left, 1}};
     for (const std::size_t a : shown) columns.push_back({looks[a].title, Align::right, 0});
     Table table(std::move(columns));
