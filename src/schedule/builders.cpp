@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/builders.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/registry.hpp"
+
+namespace ringmaster::schedule {
+namespace {
+
+void check_order(const BuildContext& context) {
+  if (context.order.empty()) return;
+  std::vector<Rank> sorted = context.order;
+  std::sort(sorted.begin(), sorted.end());
+  bool permutation = static_cast<int>(sorted.size()) == context.ranks;
+  for (std::size_t i = 0; permutation && i < sorted.size(); ++i) permutation = sorted[i] == static_cast<Rank>(i);
+  if (!permutation) {
+    throw UserError("rank_order must name every rank from 0 to " + std::to_string(context.ranks - 1) + " once");
+  }
+}
+
+}  // namespace
+
+std::span<const Builder* const> builders() {
+#define BUILDER(name) &name##_builder(),
+  static const std::array all{
+#include "schedule/builders.def"
+  };
+#undef BUILDER
+  return all;
+}
+
+Schedule build(std::string_view name, const BuildContext& context) {
+  std::string wanted(name);
+  std::replace(wanted.begin(), wanted.end(), '_', '-');
+  const Builder& builder = require_entry(builders(), wanted, "schedule");
+  if (context.ranks < 1) throw UserError("a schedule needs at least one rank");
+  check_order(context);
+  BuildContext complete = context;
+  complete.parameters = default_parameters(builder.parameters);
+  for (const auto& [key, value] : context.parameters.values()) complete.parameters.set(key, value);
+  if (const Verdict verdict = builder.supports(complete); !verdict) {
+    throw UserError(std::string(builder.name) + ": " + verdict.reason);
+  }
+  Schedule schedule = builder.build(complete);
+  const std::string parameters = complete.parameters.describe();
+  schedule.name = std::string(builder.name) + (parameters.empty() ? "" : " " + parameters);
+  return schedule;
+}
+
+}  // namespace ringmaster::schedule

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tree: binomial reduction to the first rank, then binomial broadcast. 2 ceil(log2 p) steps; whole vectors, so the
+// root receives and sends ceil(log2 p) of them: for short vectors, and pipelined by segments for long ones.
+// (Thakur, Rabenseifner, Gropp 2005, sections 4.1 and 4.4.)
+#include "schedule/builders.hpp"
+#include "schedule/combinators.hpp"
+
+namespace ringmaster::schedule {
+namespace {
+
+int steps_for(int ranks) {
+  int steps = 0;
+  while ((1 << steps) < ranks) ++steps;
+  return steps;
+}
+
+Program reduce_to_first(Rank rank, int ranks) {
+  Program program(static_cast<std::size_t>(steps_for(ranks)));
+  Space own = Space::input;
+  for (int step = 0; step < steps_for(ranks); ++step) {
+    const int distance = 1 << step;
+    auto& transfers = program[static_cast<std::size_t>(step)].transfers;
+    if ((rank & distance) != 0) {
+      transfers = {send(rank - distance, own, {})};
+      break;
+    }
+    if (rank + distance >= ranks) continue;
+    transfers = {receive_reduce(rank + distance, own, {})};
+    own = Space::output;
+  }
+  return program;
+}
+
+Program broadcast_from_first(Rank rank, int ranks) {
+  const int steps = steps_for(ranks);
+  Program program(static_cast<std::size_t>(steps));
+  for (int step = 0; step < steps; ++step) {
+    const int distance = 1 << (steps - 1 - step);
+    auto& transfers = program[static_cast<std::size_t>(step)].transfers;
+    if (rank % (2 * distance) == 0 && rank + distance < ranks) {
+      transfers = {send(rank + distance, Space::output, {})};
+    } else if (rank % (2 * distance) == distance) {
+      transfers = {receive(rank - distance, {})};
+    }
+  }
+  return program;
+}
+
+Lane half(int ranks, Program (*program)(Rank, int)) {
+  Lane lane;
+  lane.rounds = steps_for(ranks);
+  lane.program = [ranks, program](Rank rank) { return program(rank, ranks); };
+  return lane;
+}
+
+Schedule build(const BuildContext& context) {
+  const int ranks = context.ranks;
+  if (ranks == 1) return side_by_side("tree", 1, {alone()});
+  const Lane lane = sequence(half(ranks, reduce_to_first), half(ranks, broadcast_from_first));
+  return side_by_side("tree", ranks, {relabel(lane, context.order)});
+}
+
+}  // namespace
+
+const Builder& tree_builder() {
+  static const Builder builder{"tree", "binomial reduction and broadcast; 2 log2(p) steps, whole vectors", {},
+                               [](const BuildContext&) { return Verdict::yes(); }, build};
+  return builder;
+}
+
+}  // namespace ringmaster::schedule

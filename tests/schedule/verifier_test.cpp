@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/verifier.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "schedule/builders.hpp"
+#include "schedule/combinators.hpp"
+
+namespace ringmaster::schedule {
+namespace {
+
+std::vector<int> rank_counts() {
+  std::vector<int> counts;
+  for (int ranks = 1; ranks <= 64; ++ranks) counts.push_back(ranks);
+  counts.insert(counts.end(), {100, 127, 128});
+  return counts;
+}
+
+/// Every choice of every text parameter of a builder.
+std::vector<Parameters> all_parameters(const Builder& builder) {
+  std::vector<Parameters> all{default_parameters(builder.parameters)};
+  for (const ParameterSpec& spec : builder.parameters) {
+    for (const std::string& choice : spec.choices) {
+      Parameters parameters = default_parameters(builder.parameters);
+      parameters.set(spec.name, choice);
+      all.push_back(parameters);
+    }
+  }
+  return all;
+}
+
+class EverySchedule : public testing::TestWithParam<const Builder*> {};
+
+TEST_P(EverySchedule, IsProvedForEveryRankCount) {
+  for (const Parameters& parameters : all_parameters(*GetParam())) {
+    for (const int ranks : rank_counts()) {
+      const Schedule schedule = build(GetParam()->name, {ranks, {}, parameters});
+      const Proof proof = verify(schedule);
+      ASSERT_TRUE(proof.ok()) << schedule.name << " at " << ranks << ": " << proof.problems.front();
+    }
+  }
+}
+
+TEST_P(EverySchedule, IsProvedInAnyRankOrder) {
+  for (const int ranks : {2, 3, 5, 8, 13}) {
+    std::vector<Rank> order;
+    for (const std::int64_t rank : Random(7).permutation(ranks)) order.push_back(static_cast<Rank>(rank));
+    const Proof proof = verify(build(GetParam()->name, {ranks, order, {}}));
+    ASSERT_TRUE(proof.ok()) << ranks << ": " << proof.problems.front();
+  }
+}
+
+TEST_P(EverySchedule, ReceivesWhatIsSent) {
+  for (const int ranks : {2, 5, 8, 31}) {
+    const Counts counts = count(build(GetParam()->name, {ranks, {}, {}}));
+    double received = 0;
+    for (const double r : counts.received) received += r;
+    EXPECT_NEAR(received, counts.total_sent(), 1e-9);
+  }
+}
+
+std::string name_of_case(const testing::TestParamInfo<const Builder*>& tested) {
+  std::string name = tested.param->name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Builders, EverySchedule, testing::ValuesIn(builders().begin(), builders().end()),
+                         name_of_case);
+
+TEST(Counts, AgreeWithTheLiterature) {
+  for (const int p : {2, 3, 4, 7, 8, 64}) {
+    const double optimum = 2.0 * (p - 1) / p;
+    const Counts ring = count(build("ring", {p, {}, {}}));
+    EXPECT_EQ(ring.rounds, 2 * (p - 1));
+    EXPECT_NEAR(ring.busiest_sent(), optimum, 1e-12);
+    EXPECT_EQ(ring.messages_sent[0], 2 * (p - 1));
+    EXPECT_NEAR(count(build("direct", {p, {}, {}})).busiest_sent(), optimum, 1e-12);
+  }
+  EXPECT_NEAR(count(build("rabenseifner", {8, {}, {}})).busiest_sent(), 2.0 * 7 / 8, 1e-12);
+  EXPECT_EQ(count(build("rabenseifner", {8, {}, {}})).rounds, 6);
+  EXPECT_NEAR(count(build("rabenseifner", {5, {}, {}})).busiest_sent(), 2.5, 1e-12);
+  EXPECT_NEAR(count(build("recursive-doubling", {8, {}, {}})).busiest_sent(), 3, 1e-12);
+  EXPECT_EQ(count(build("tree", {6, {}, {}})).rounds, 6);
+}
+
+TEST(CanonicalForm, FindsSchedulesThatAreTheSame) {
+  const auto form = [](const char* name, int ranks) { return canonical_form(build(name, {ranks, {}, {}})); };
+  EXPECT_EQ(form("ring", 2), form("rabenseifner", 2));
+  EXPECT_EQ(form("ring", 2), form("direct", 2));
+  EXPECT_NE(form("ring", 2), form("tree", 2));
+  EXPECT_NE(form("ring", 4), form("rabenseifner", 4));
+  EXPECT_NE(form("ring", 2), form("ring", 3));
+  Parameters one_shot;
+  one_shot.set("form", std::string("one-shot"));
+  EXPECT_EQ(canonical_form(build("direct", {2, {}, one_shot})), form("recursive-doubling", 2));
+}
+
+TEST(Draw, ShowsEveryRoundAndRank) {
+  const std::string drawing = draw(build("ring", {4, {}, {}}));
+  EXPECT_NE(drawing.find("round 5"), std::string::npos);
+  EXPECT_NE(drawing.find("3 > r1"), std::string::npos);
+}
+
+TEST(Build, RefusesWhatDoesNotExist) {
+  EXPECT_THROW(build("rign", {4, {}, {}}), UserError);
+  EXPECT_THROW(build("ring", {4, {0, 1, 2, 2}, {}}), UserError);
+  EXPECT_THROW(build("ring", {0, {}, {}}), UserError);
+  EXPECT_EQ(build("recursive_doubling", {4, {}, {}}).name, "recursive-doubling");
+}
+
+TEST(ChunkElements, CoverTheVectorOnceWithAlignedBorders) {
+  for (const std::int64_t elements : {0, 1, 15, 16, 17, 1000, 65537}) {
+    for (const std::int64_t chunks : {1, 2, 3, 7, 64}) {
+      std::int64_t at = 0;
+      for (std::int64_t i = 0; i < chunks; ++i) {
+        const ElementRange range = chunk_elements(elements, chunks, i, 16);
+        EXPECT_EQ(range.begin, at);
+        EXPECT_TRUE(range.begin % 16 == 0 || range.begin == elements);
+        EXPECT_GE(range.size(), 0);
+        at = range.end;
+      }
+      EXPECT_EQ(at, elements);
+    }
+  }
+}
+
+// --- Broken on purpose: each must be found, for its own reason. ---
+
+using Edit = std::function<void(Rank, Program&)>;
+
+Schedule edited(const char* name, int ranks, Edit edit) {
+  Schedule schedule = build(name, {ranks, {}, {}});
+  Lane& lane = schedule.lanes.front();
+  lane.program = [inner = lane.program, edit = std::move(edit)](Rank rank) {
+    Program program = inner(rank);
+    edit(rank, program);
+    return program;
+  };
+  return schedule;
+}
+
+void expect_problem(const Schedule& schedule, const std::string& words) {
+  const Proof proof = verify(schedule, 100);
+  ASSERT_FALSE(proof.ok()) << "not found: " << words;
+  bool found = false;
+  for (const std::string& problem : proof.problems) found = found || problem.find(words) != std::string::npos;
+  EXPECT_TRUE(found) << words << " is not among: " << proof.problems.front();
+}
+
+TEST(PlantedBroken, LostChunk) {
+  // The last message of the second shot: rank 1 never gets the chunk of rank 0.
+  expect_problem(edited("direct", 4,
+                        [](Rank rank, Program& program) {
+                          auto& transfers = program[1].transfers;
+                          if (rank == 0) transfers.erase(transfers.begin());
+                          if (rank == 1) transfers.pop_back();
+                        }),
+                 "chunk 0 is lost");
+}
+
+TEST(PlantedBroken, LostContribution) {
+  expect_problem(edited("tree", 4,
+                        [](Rank rank, Program& program) {
+                          if (rank == 0) program[0].transfers.clear();
+                          if (rank == 1) program[0].transfers.clear();
+                          if (rank == 0) program[1].transfers[0].from.space = Space::input;
+                        }),
+                 "lacks rank 1");
+}
+
+TEST(PlantedBroken, DoubleAdd) {
+  expect_problem(edited("recursive-doubling", 4,
+                        [](Rank rank, Program& program) {
+                          for (Transfer& t : program[1].transfers) t.peer = rank ^ 1;
+                        }),
+                 "double add");
+}
+
+TEST(PlantedBroken, UnmatchedReceive) {
+  expect_problem(edited("ring", 3,
+                        [](Rank rank, Program& program) {
+                          if (rank == 0) program[1].transfers.erase(program[1].transfers.begin());
+                        }),
+                 "sends nothing");
+}
+
+TEST(PlantedBroken, UnmatchedSend) {
+  expect_problem(edited("ring", 3,
+                        [](Rank rank, Program& program) {
+                          if (rank == 0) program[3].transfers.pop_back();
+                        }),
+                 "receives nothing");
+}
+
+TEST(PlantedBroken, SizesThatDiffer) {
+  expect_problem(edited("rabenseifner", 4,
+                        [](Rank rank, Program& program) {
+                          if (rank == 3) program[0].transfers[0].from.ranges[0].count = 1;
+                        }),
+                 "receives 2 chunks where rank 3 sends 1");
+}
+
+TEST(PlantedBroken, ConflictInARound) {
+  expect_problem(edited("direct", 3,
+                        [](Rank, Program& program) {
+                          auto& transfers = program[1].transfers;
+                          transfers.back().to = transfers[transfers.size() - 2].to;
+                        }),
+                 "conflict: a chunk is written twice");
+}
+
+TEST(PlantedBroken, WriteAgainstReduction) {
+  expect_problem(edited("direct", 3,
+                        [](Rank, Program& program) {
+                          Transfer& last = program[0].transfers.back();
+                          last.kind = TransferKind::receive;
+                          last.from = {};
+                        }),
+                 "conflict: a chunk is written and added to");
+}
+
+TEST(PlantedBroken, DifferentOrderOnOneRank) {
+  // Everybody adds ((0+1)+2)+3; rank 3 adds in two rounds and so in another order.
+  Parameters one_shot;
+  one_shot.set("form", std::string("one-shot"));
+  Schedule schedule = build("direct", {4, {}, one_shot});
+  Lane& lane = schedule.lanes.front();
+  lane.rounds = 2;
+  lane.program = [inner = lane.program](Rank rank) {
+    Program program = inner(rank);
+    program.resize(2);
+    for (Transfer& t : program[0].transfers) {
+      const bool moved = (t.kind == TransferKind::send && t.peer == 3 && rank == 1) ||
+                         (t.kind == TransferKind::receive_reduce && rank == 3 && t.peer == 1);
+      if (!moved) continue;
+      program[1].transfers.push_back(t);
+      if (t.kind == TransferKind::receive_reduce) program[1].transfers.back().from.space = Space::output;
+      t.kind = TransferKind::copy;
+      t.from = t.to = {Space::output, 0, {}};
+    }
+    return program;
+  };
+  expect_problem(schedule, "different order");
+}
+
+TEST(PlantedBroken, WrongPlace) {
+  expect_problem(edited("ring", 4,
+                        [](Rank, Program& program) {
+                          for (Transfer& t : program.back().transfers) {
+                            if (t.kind == TransferKind::receive) t.to.ranges[0].first = (t.to.ranges[0].first + 1) % 4;
+                          }
+                        }),
+                 "another chunk");
+}
+
+TEST(PlantedBroken, ChunkThatDoesNotExist) {
+  expect_problem(edited("ring", 4,
+                        [](Rank rank, Program& program) {
+                          if (rank == 0) program[0].transfers[0].from.ranges[0].first = 4;
+                        }),
+                 "does not exist");
+}
+
+TEST(PlantedBroken, ReadBeforeWritten) {
+  expect_problem(edited("ring", 4,
+                        [](Rank, Program& program) { program[0].transfers[0].from.space = Space::output; }),
+                 "before it has a value");
+}
+
+TEST(PlantedBroken, LossyWireWithDifferentResults) {
+  // Recursive doubling over a lossy codec: a + D(E(b)) here, D(E(a)) + b there.
+  expect_problem(edited("recursive-doubling", 2,
+                        [](Rank, Program& program) {
+                          for (Transfer& t : program[0].transfers) t.wire = Wire::encoded;
+                        }),
+                 "different order");
+}
+
+TEST(PlantedBroken, ForwardOfWhatWasNeverEncoded) {
+  expect_problem(edited("ring", 3,
+                        [](Rank, Program& program) {
+                          for (Transfer& t : program.back().transfers) t.wire = Wire::forwarded;
+                        }),
+                 "never encoded");
+}
+
+// One transfer of a proved schedule changed at random: either it is found, or the schedule is still right by
+// computation with real numbers.
+TEST(PlantedBroken, RandomSingleChangesAreFound) {
+  Random random(99);
+  int found = 0;
+  constexpr int trials = 300;
+  for (int trial = 0; trial < trials; ++trial) {
+    const char* name = builders()[random.below(builders().size())]->name;
+    const int ranks = 3 + static_cast<int>(random.below(6));
+    const auto victim = static_cast<Rank>(random.below(static_cast<std::uint64_t>(ranks)));
+    const std::uint64_t pick = random.next();
+    const Schedule schedule = edited(name, ranks, [=](Rank rank, Program& program) {
+      if (rank != victim) return;
+      std::vector<Transfer*> all;
+      for (Round& round : program) {
+        for (Transfer& t : round.transfers) all.push_back(&t);
+      }
+      Transfer& t = *all[pick % all.size()];
+      t.peer = (t.peer + 1 == victim ? t.peer + 2 : t.peer + 1) % ranks;
+    });
+    if (!verify(schedule).ok()) ++found;
+  }
+  EXPECT_EQ(found, trials);
+}
+
+}  // namespace
+}  // namespace ringmaster::schedule
