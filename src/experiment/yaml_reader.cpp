@@ -130,6 +130,7 @@ class Builder : public YAML::EventHandler {
     } else if (!top.entry) {
       begin_entry(top, std::move(node));
     } else {
+      if (node.kind == NodeKind::null) node.place = top.entry->key_place;  // its own is the next word's
       top.entry->value = std::move(node);
       if (!top.dropped) top.node.entries.push_back(std::move(*top.entry));
       top.entry.reset();
