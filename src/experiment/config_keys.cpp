@@ -158,12 +158,12 @@ const Key* find_key(const std::string& dotted) {
 }
 
 std::optional<ParameterValue> parse_value(const ParameterSpec& spec, const std::string& text, std::string& problem) {
-  if (spec.type == ParameterType::text) {
-    for (const std::string& choice : spec.choices) {
-      std::string swapped = choice;
-      std::replace(swapped.begin(), swapped.end(), '_', '-');
-      if (text == swapped) return choice;
-    }
+  const auto plain = [](std::string word) {
+    std::replace(word.begin(), word.end(), '_', '-');
+    return word;
+  };
+  for (const std::string& choice : spec.choices) {
+    if (plain(choice) == plain(text)) return choice;
   }
   return parse_parameter(spec, text, problem);
 }

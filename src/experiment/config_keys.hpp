@@ -26,7 +26,7 @@ struct Key {
 std::span<const Key> config_keys();
 const Key* find_key(const std::string& dotted);
 
-/// The value of a key, or a sentence in `problem`. Takes the automatic word and '-' for '_' in choices.
+/// The value of a key, or a sentence in `problem`. Takes the automatic word; '-' and '_' are the same in choices.
 std::optional<ParameterValue> parse_value(const ParameterSpec& spec, const std::string& text, std::string& problem);
 std::optional<ParameterValue> parse_value(const Key& key, const std::string& text, std::string& problem);
 /// A value as it is written in a resolved config.

@@ -24,8 +24,8 @@ Anchors, aliases and tags are not supported. Sizes accept binary suffixes (64M =
 - `model`: a kind with its parameters (`{kind: mlp, width: 512}`), or the name of a file in configs/models, over
   which the other keys of the map lie. Kind `layers` also takes `layers: [{flops, parameters, bytes}, ...]`.
 - `data`: the keys below and the parameters of its kind.
-- `communication.collective`: a variant with its parameters: `ring`, `direct(form=one_shot)` or
-  `{direct: {form: one_shot}}`. `communication.rank_order`: a list of ranks; default: as they are.
+- `communication.collective`: a variant with its parameters: `ring`, `direct(form=one-shot)` or
+  `{direct: {form: one-shot}}`. `communication.rank_order`: a list of ranks; default: as they are.
 - `workloads`: a list of maps, each with a name and its own settings over the rest of the file.
 - `sweep`: `dotted.key: [values]`; the product of all is run in one job, for every workload. The library's
   collective is always among the points.

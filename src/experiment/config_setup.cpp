@@ -30,7 +30,7 @@ std::string layers_text(const std::vector<model::LayerShape>& layers) {
   return "[" + text + "]";
 }
 
-/// The parameters that are not at their default, as "(form=one_shot,k=2)".
+/// The parameters that are not at their default, as "(form=one-shot,k=2)".
 std::string given_text(const Parameters& parameters, std::span<const ParameterSpec> specs) {
   const Parameters defaults = default_parameters(specs);
   std::string text;
@@ -282,7 +282,7 @@ void SetupReader::read_collective(const Node& node) {
   const Node map = collective_map(node);
   if (map.kind != NodeKind::map || map.entries.size() != 1) {
     return complain(node.place, "communication.collective expects one variant",
-                    "such as ring, or direct(form=one_shot), or {direct: {form: one_shot}}");
+                    "such as ring, or direct(form=one-shot), or {direct: {form: one-shot}}");
   }
   const NodeEntry& chosen = map.entries.front();
   collective::VariantInfo info;

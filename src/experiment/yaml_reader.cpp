@@ -107,7 +107,7 @@ class Builder : public YAML::EventHandler {
   void open(Node node) {
     if (stack_.size() >= deepest) throw Refused{{node.place, fmt::format("nested deeper than {}", deepest), ""}};
     if (!stack_.empty() && stack_.back().node.kind == NodeKind::map && !stack_.back().entry) {
-      throw Refused{{node.place, "a key has to be a word", "it is a list or a map"}};
+      throw Refused{{node.place, "broken YAML: a bracket that is not closed, or a list or map for a key", ""}};
     }
     stack_.push_back({std::move(node), std::nullopt, false});
   }
@@ -138,7 +138,7 @@ class Builder : public YAML::EventHandler {
   }
 
   void begin_entry(Open& top, Node key) {
-    if (key.kind != NodeKind::scalar) throw Refused{{key.place, "a key is missing", "a key has to be a word"}};
+    if (key.kind != NodeKind::scalar) throw Refused{{key.place, "broken YAML: a key is missing", ""}};
     const auto same = [&](const NodeEntry& entry) { return entry.key == key.text; };
     const auto before = std::find_if(top.node.entries.begin(), top.node.entries.end(), same);
     top.dropped = before != top.node.entries.end();

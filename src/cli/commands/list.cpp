@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "collective/allreduce.hpp"
 #include "data/dataset.hpp"
+#include "experiment/config_keys.hpp"
 #include "model/model.hpp"
 #include "report/exporter.hpp"
 #include "schedule/builders.hpp"
@@ -110,7 +111,11 @@ int draw_schedule(const Options& options) {
 
 int list(const Options& options) {
   if (options.what == "schedule") return draw_schedule(options);
-  std::vector<std::string> names{"schedule"};
+  if (options.what == "config") {
+    fmt::print("{}", experiment::config_markdown());
+    return success;
+  }
+  std::vector<std::string> names{"schedule", "config"};
   bool found = options.what.empty();
   for (const Listing& listing : listings) {
     names.emplace_back(listing.name);
@@ -124,7 +129,7 @@ int list(const Options& options) {
 
 std::function<int()> install(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("what", options->what, "collectives, models, datasets, formats, schedule (all without it)");
+  app.add_option("what", options->what, "collectives, models, datasets, formats, config, schedule (most without it)");
   app.add_option("name", options->name, "with schedule: the one to draw");
   app.add_option("--ranks", options->ranks, "with schedule: rank count")->check(CLI::Range(1, 64));
   app.add_option("--parameter", options->parameters, "with schedule: name=value");
