@@ -280,9 +280,11 @@ Limit communication_limit(const Evidence& evidence, const std::string& faster) {
   return make_limit(
       evidence, Cause::communication, seconds,
       fmt::format("communication is exposed: {} of a {} step ({}) although all ranks were ready; {} a step at "
-                  "{:.2f} GB/s",
+                  "{:.2f} GB/s (one flow alone: {:.2f})",
                   format_time(seconds), format_time(evidence.step), percent(seconds / evidence.step),
-                  format_bytes(wire_bytes(evidence.point)), evidence.summary.algbw_gb_per_s),
+                  format_bytes(wire_bytes(evidence.point)),
+                  wire_bytes(evidence.point) * 1e-9 / std::max(evidence.summary.communication_s, 1e-12),
+                  evidence.run.ceilings.link_gb_per_s),
       cure);
 }
 

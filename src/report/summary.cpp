@@ -61,6 +61,7 @@ void fill_shares(const Rounds& rounds, PointSummary& summary) {
 
 void fill_bandwidths(const Rounds& rounds, PointSummary& summary) {
   const result::Point& point = *summary.point;
+  summary.queueing_s = median(values(rounds, [](const result::Block& b) { return mean_us_s(b.queueing_us); }));
   summary.communication_s =
       median(values(rounds, [](const result::Block& b) { return mean_us_s(b.communication_us); }));
   if (point.ranks < 2 || point.role == "twin" || !(summary.communication_s > 0)) return;

@@ -22,6 +22,7 @@ struct PointSummary {
   std::array<double, account::account_count> share{};  // of the step; mean over ranks
   double hidden_share = 0;                             // hidden / all communication
   double communication_s = 0;                          // a step
+  double queueing_s = 0;                               // part of exposed transfer spent behind earlier buckets
   double algbw_gb_per_s = 0;                           // gradient bytes / communication time
   double busbw_gb_per_s = 0;
   double overhead_s = 0;      // step - twin

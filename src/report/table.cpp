@@ -13,7 +13,7 @@ namespace ringmaster::report {
 namespace {
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t least_label = 10;
+constexpr std::size_t least_label = 16;
 
 std::string padded(const std::string& text, const std::string& shown, std::size_t width, Align align) {
   const std::size_t taken = display_width(text);

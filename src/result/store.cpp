@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -135,6 +136,22 @@ void read_samples(const std::string& path, Run& run) {
   }
 }
 
+std::vector<Interruption> stored_interruptions(const std::string& file) {
+  if (!exists(file)) return {};
+  try {
+    return parse_run(read_text(file), file).interruptions;
+  } catch (const UserError&) {  // damaged: it is about to be replaced by a whole one
+    return {};
+  }
+}
+
+bool contains(const std::vector<Interruption>& all, const Interruption& one) {
+  return std::any_of(all.begin(), all.end(), [&](const Interruption& other) {
+    return other.rank == one.rank && other.host == one.host && other.signal_or_error == one.signal_or_error &&
+           other.activity == one.activity;
+  });
+}
+
 void refuse_existing(const std::string& folder) {
   if (!exists(folder)) return;
   if (!fs::is_directory(folder)) throw UserError(folder + ": is no folder", "choose another --output");
@@ -214,7 +231,17 @@ Store Store::resume(const std::string& folder) {
   return Store(std::move(impl));
 }
 
-void Store::write(const Run& run) { write_file(run_file, to_json(run) + "\n"); }
+// Another rank may have recorded that the job is dying since this one read or wrote the file: that is kept.
+void Store::write(const Run& run) {
+  const FolderLock lock(impl_->folder);
+  Run merged = run;
+  for (const Interruption& there : stored_interruptions(impl_->path(run_file))) {
+    if (contains(run.interruptions, there)) continue;
+    merged.interruptions.push_back(there);
+    if (merged.status == "running") merged.status = "interrupted";
+  }
+  replace_file(impl_->folder, run_file, to_json(merged) + "\n");
+}
 
 void Store::append(const Block& block) { impl_->append(sample_line(block)); }
 void Store::append(const PointEnd& end) { impl_->append(sample_line(end)); }

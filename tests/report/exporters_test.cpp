@@ -106,14 +106,15 @@ TEST(TerminalExporter, ShowsTimesVerdictsAndWhatLimits) {
   expect_line(text, "ringmaster run made 2 ranks on 1 node, complete");
   expect_line(text,
               "loss %n -> %n, held out %n; unigram entropy of the data 3.300: the model knows more than letter counts");
-  expect_line(text, "variant step ms 95 % interval over twin hidden % algbw busbw GB/s against the library");
-  expect_line(text, "mpi_allreduce %n [%n, %n] %n %n %n %n (the library)");
-  expect_line(text, "ring = direct %n [%n, %n] %n %n %n %n %v");
+  expect_line(text, "variant step ms 95 % interval over twin hidden % algbw busbw held out against the library");
+  expect_line(text, "mpi_allreduce %n [%n, %n] %n %n %n %n %n (the library)");
+  expect_line(text, "ring = direct %n [%n, %n] %n %n %n %n %n %v");
   expect_line(text, "no communication %n [%n, %n]");
   expect_line(text, "one rank %n [%n, %n]");
   expect_line(text, "data fwd bwd skew xfer opt other");
   expect_line(text, "without communication a step takes %n ms: mpi_allreduce pays %n");
   expect_line(text, "scaling efficiency against one rank: mpi_allreduce %n %, ring = direct %n %, tree %n %");
+  expect_line(text, "- ring = direct ran as ring (as made up)");
   expect_line(text, "variants joined by = are the same schedule at 2 ranks");
   expect_line(text, "ring = direct wins: %n");
   expect_line(text, "What limits wide-mlp");

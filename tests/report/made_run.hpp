@@ -62,6 +62,7 @@ class MadeRun {
     point.samples_per_step = 8L * point.ranks;
     point.overlap = true;
     point.engine = "thread";
+    point.what_runs = variant + " (as made up)";
     run.points.push_back(point);
     return run.points.back();
   }

@@ -206,6 +206,23 @@ TEST(Store, AddsTheInterruptionsOfSeveralRanksAtOnce) {
   EXPECT_EQ(back.blocks.size(), run.blocks.size());
 }
 
+TEST(Store, ARankThatGoesOnDoesNotEraseWhatADyingOneRecorded) {
+  const TemporaryFolder temporary;
+  result::Run run = sample_run();
+  run.interruptions.clear();
+  Store store = store_whole(temporary.path("run"), run);
+  merge_interruption(temporary.path("run"), {2, "beta", "SIGTERM", "backward"});
+  store.write(run);
+  const result::Run back = read_run(temporary.path("run"));
+  EXPECT_EQ(back.status, "interrupted");
+  ASSERT_EQ(back.interruptions.size(), 1U);
+  EXPECT_EQ(back.interruptions[0].rank, 2);
+  result::Run resumed = back;
+  resumed.status = "running";
+  store.write(resumed);
+  EXPECT_EQ(read_run(temporary.path("run")).status, "running") << "a resumed run knows what it goes on from";
+}
+
 // A limit on the size of files stands in for a full disk: the same write fails, halfway through a record.
 TEST(Store, AFullDiskIsAClearErrorAndLosesNothingEarlier) {
   const TemporaryFolder temporary;

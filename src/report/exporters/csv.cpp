@@ -38,9 +38,10 @@ std::string measured(double value) { return value == 0 ? std::string() : number(
 Row run_header() {
   Row header{"workload", "point", "label", "role", "ranks", "rounds", "step_us", "step_low_us", "step_high_us"};
   for (const char* key : result::account_keys) header.push_back(std::string(key) + "_share");
-  for (const char* key : {"hidden_share", "communication_us", "algbw_gb_per_s", "busbw_gb_per_s", "overhead_us",
-                          "interference_us", "flop_share", "final_loss", "held_out_loss", "ratio_to_library",
-                          "ratio_low", "ratio_high", "verdict", "scaling_efficiency", "what_runs", "note"}) {
+  for (const char* key :
+       {"hidden_share", "communication_us", "queueing_us", "algbw_gb_per_s", "busbw_gb_per_s", "overhead_us",
+        "interference_us", "flop_share", "final_loss", "held_out_loss", "ratio_to_library", "ratio_low", "ratio_high",
+        "verdict", "scaling_efficiency", "what_runs", "note"}) {
     header.emplace_back(key);
   }
   return header;
@@ -63,6 +64,7 @@ Row run_row(const PointSummary& summary) {
   for (const double share : summary.share) row.push_back(accounts ? number(share) : "");
   row.push_back(accounts ? number(summary.hidden_share) : "");
   row.push_back(accounts ? number(summary.communication_s * us) : "");
+  row.push_back(accounts ? number(summary.queueing_s * us) : "");
   for (const double value :
        {summary.algbw_gb_per_s, summary.busbw_gb_per_s, summary.overhead_s * us, summary.interference_s * us,
         summary.flop_share, summary.final_loss, summary.held_out_loss}) {

@@ -117,9 +117,9 @@ class Page {
            << (row->busbw_gb_per_s > 0 ? fmt::format("{:.1f}", 100 * row->hidden_share) : "") << "</td><td>"
            << some(row->algbw_gb_per_s, "{:.2f}") << "</td><td>" << some(row->busbw_gb_per_s, "{:.2f}") << "</td><td>"
            << some(row->flop_share * 100, "{:.0f}") << "</td><td>" << some(row->scaling_efficiency * 100, "{:.0f}")
-           << "</td><td>" << some(row->held_out_loss, "{:.4f}") << "</td><td class=\"" << kind << "\">"
-           << escaped(judged) << (row->note.empty() ? "" : " <span class=\"stamp\">" + escaped(row->note) + "</span>")
-           << "</td></tr>\n";
+           << "</td><td>" << some(row->point->role == "twin" ? 0 : row->held_out_loss, "{:.4f}") << "</td><td class=\""
+           << kind << "\">" << escaped(judged)
+           << (row->note.empty() ? "" : " <span class=\"stamp\">" + escaped(row->note) + "</span>") << "</td></tr>\n";
     }
     out_ << "</table></div>\n";
   }

@@ -33,6 +33,7 @@ Json point_json(const PointSummary& summary) {
     json["account_shares"] = std::move(shares);
     json["hidden_share"] = summary.hidden_share;
     json["communication_us"] = summary.communication_s * us;
+    json["queueing_us"] = summary.queueing_s * us;
   }
   json["algbw_gb_per_s"] = measured(summary.algbw_gb_per_s);
   json["busbw_gb_per_s"] = measured(summary.busbw_gb_per_s);

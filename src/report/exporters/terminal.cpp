@@ -4,11 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <ostream>
 
 #include "base/text.hpp"
+#include "report/account_bar.hpp"
 #include "report/bench_table.hpp"
 #include "report/exporter.hpp"
 #include "report/summary.hpp"
@@ -18,36 +18,6 @@ namespace ringmaster::report {
 namespace {
 
 using account::Account;
-
-struct AccountLook {
-  const char* title;
-  char letter;
-  int color;
-};
-constexpr std::array<AccountLook, account::account_count> looks{{{"data", 'D', 178},
-                                                                 {"fwd", 'F', 67},
-                                                                 {"bwd", 'B', 32},
-                                                                 {"skew", 's', 203},
-                                                                 {"xfer", 'x', 208},
-                                                                 {"prog", 'p', 214},
-                                                                 {"enc", 'e', 140},
-                                                                 {"opt", 'O', 71},
-                                                                 {"gap", 'g', 244},
-                                                                 {"bubble", 'b', 133},
-                                                                 {"other", '-', 250},
-                                                                 {"unacc", '?', 196}}};
-constexpr std::array legend{"data: waiting for the loader",
-                            "fwd, bwd: forward, backward",
-                            "skew: waiting for a rank that is not ready",
-                            "xfer: waiting for bytes although all are ready",
-                            "prog: moving messages on inside backward",
-                            "enc: encode and decode",
-                            "opt: optimizer",
-                            "gap: device idle",
-                            "bubble: pipeline bubble",
-                            "other: named small work",
-                            "unacc: not recorded"};
-constexpr std::array<int, account::account_count> legend_of{0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 
 struct Unit {
   const char* name;
@@ -132,7 +102,8 @@ class Page {
     }
     for (const std::string& stamp : run_.stamps) line("! " + stamp, Style::warning);
     for (const result::Interruption& i : run_.interruptions) {
-      line(fmt::format("! interrupted: rank {} on {}: {}: was in {}", i.rank, i.host, i.signal_or_error, i.activity),
+      const char* when = run_.status == "complete" ? "interrupted once, then resumed" : "interrupted";
+      line(fmt::format("! {}: rank {} on {}: {}: was in {}", when, i.rank, i.host, i.signal_or_error, i.activity),
            Style::warning);
     }
   }
@@ -158,6 +129,7 @@ class Page {
     out_ << "\n";
     write_accounts(rows);
     conclude(workload, rows);
+    what_ran(rows);
   }
 
   void describe_workload(const std::string& workload, const PointSummary& first) {
@@ -203,29 +175,32 @@ class Page {
                  {"over twin", Align::right, 4},
                  {"hidden %", Align::right, 1},
                  {"algbw", Align::right, 3},
-                 {"busbw GB/s", Align::right, 2},
+                 {"busbw", Align::right, 2},
+                 {"held out", Align::right, 5},
                  {"against the library", Align::left, 0}});
     for (const PointSummary* row : rows) {
       const bool sends = row->busbw_gb_per_s > 0;
       const Style style = row->verdict.find("faster") != std::string::npos   ? Style::good
                           : row->verdict.find("slower") != std::string::npos ? Style::bad
                                                                              : Style::plain;
-      table.add({{printable(row->label)},
-                 {time_digits(row->step_s.value * unit.scale), Style::bold},
-                 {fmt::format("[{}, {}]", time_digits(row->step_s.interval.low * unit.scale),
-                              time_digits(row->step_s.interval.high * unit.scale))},
-                 {row->overhead_s == 0 ? "" : time_digits(row->overhead_s * unit.scale)},
-                 {sends ? percent(row->hidden_share) : ""},
-                 {sends ? digits(row->algbw_gb_per_s) : ""},
-                 {sends ? digits(row->busbw_gb_per_s) : ""},
-                 {row->point->role == "baseline" ? "(the library)" : row->verdict, style}});
+      table.add(
+          {{printable(row->label)},
+           {time_digits(row->step_s.value * unit.scale), Style::bold},
+           {fmt::format("[{}, {}]", time_digits(row->step_s.interval.low * unit.scale),
+                        time_digits(row->step_s.interval.high * unit.scale))},
+           {row->overhead_s == 0 ? "" : time_digits(row->overhead_s * unit.scale)},
+           {sends ? percent(row->hidden_share) : ""},
+           {sends ? digits(row->algbw_gb_per_s) : ""},
+           {sends ? digits(row->busbw_gb_per_s) : ""},
+           {row->held_out_loss == 0 || row->point->role == "twin" ? "" : fmt::format("{:.3f}", row->held_out_loss)},
+           {row->point->role == "baseline" ? "(the library)" : row->verdict, style}});
     }
     out_ << table.text(painter_, width_);
   }
 
   std::vector<std::size_t> accounts_shown(const std::vector<const PointSummary*>& rows) const {
     std::vector<std::size_t> shown;
-    for (std::size_t a = 0; a < looks.size(); ++a) {
+    for (std::size_t a = 0; a < account_looks.size(); ++a) {
       if (std::any_of(rows.begin(), rows.end(),
                       [a](const PointSummary* row) { return std::fabs(row->share[a]) >= 0.0005; }))
         shown.push_back(a);
@@ -233,58 +208,25 @@ class Page {
     return shown;
   }
 
-  /// A letter an account, as many as its share of the width; the largest remainders are rounded up.
-  Cell bar(const PointSummary& row, std::size_t width) const {
-    std::array<std::size_t, looks.size()> letters{};
-    std::array<double, looks.size()> rest{};
-    std::size_t used = 0;
-    for (std::size_t a = 0; a < looks.size(); ++a) {
-      const double exact = std::clamp(row.share[a], 0.0, 1.0) * static_cast<double>(width);
-      letters[a] = static_cast<std::size_t>(exact);
-      rest[a] = exact - std::floor(exact);
-      used += letters[a];
-    }
-    while (used < width) {
-      const auto most = static_cast<std::size_t>(std::max_element(rest.begin(), rest.end()) - rest.begin());
-      if (rest[most] <= 0) break;
-      rest[most] = 0;
-      ++letters[most];
-      ++used;
-    }
-    Cell cell;
-    for (std::size_t a = 0; a < looks.size(); ++a) {
-      const std::string part(letters[a], looks[a].letter);
-      cell.text += part;
-      cell.painted += painter_.tint(part, looks[a].color);
-    }
-    cell.text = cell.text.substr(0, width);
-    return cell;
-  }
-
   void write_accounts(const std::vector<const PointSummary*>& rows) {
     const std::vector<std::size_t> shown = accounts_shown(rows);
     std::size_t label = 0;
     for (const PointSummary* row : rows) label = std::max(label, display_width(printable(row->label)));
     std::size_t taken = 2 + std::min<std::size_t>(label, 24) + 2;
-    for (const std::size_t a : shown) taken += 2 + std::max<std::size_t>(std::string_view(looks[a].title).size(), 3);
+    for (const std::size_t a : shown)
+      taken += 2 + std::max<std::size_t>(std::string_view(account_looks[a].title).size(), 3);
     const auto room = static_cast<std::size_t>(width_);
     const std::size_t bar_width = std::clamp<std::size_t>(room > taken ? room - taken : 0, 10, 40);
-    std::vector<Column> columns{{"% of a step", Align::left, 0},
-                                {std::string(bar_width, ' '), Align::left, 1}};
-    for (const std::size_t a : shown) columns.push_back({looks[a].title, Align::right, 0});
+    std::vector<Column> columns{{"% of a step", Align::left, 0}, {std::string(bar_width, ' '), Align::left, 1}};
+    for (const std::size_t a : shown) columns.push_back({account_looks[a].title, Align::right, 0});
     Table table(std::move(columns));
     for (const PointSummary* row : rows) {
-      std::vector<Cell> cells{{printable(row->label)}, bar(*row, bar_width)};
+      std::vector<Cell> cells{{printable(row->label)}, account_bar(*row, bar_width, painter_)};
       for (const std::size_t a : shown) cells.push_back({percent(row->share[a])});
       table.add(std::move(cells));
     }
     out_ << table.text(painter_, width_);
-    std::string text;
-    for (std::size_t i = 0; i < legend.size(); ++i) {
-      const bool used =
-          std::any_of(shown.begin(), shown.end(), [i](std::size_t a) { return legend_of[a] == static_cast<int>(i); });
-      if (used) text += (text.empty() ? "" : "; ") + std::string(legend[i]);
-    }
+    const std::string text = "algbw, busbw in GB/s; " + account_legend(shown);
     out_ << painter_.paint(wrapped(text, width_, "  ", "  "), Style::dim);
   }
 
@@ -299,12 +241,12 @@ class Page {
           (first.step_s.value - first.overhead_s) * unit.scale, unit.name, first.label, first.overhead_s * unit.scale,
           (first.overhead_s - first.interference_s) * unit.scale, first.interference_s * unit.scale));
     }
-    std::string scaling;
-    for (const PointSummary* row : rows) {
-      if (row->scaling_efficiency > 0)
-        scaling += fmt::format("{}{} {:.0f} %", scaling.empty() ? "" : ", ", row->label, 100 * row->scaling_efficiency);
-    }
-    if (!scaling.empty()) line(fmt::format("- scaling efficiency against one rank: {}", scaling));
+    list_of(rows, "of transfer, queueing behind earlier buckets: ", [](const PointSummary& row) {
+      return row.queueing_s > 0.01 * row.step_s.value ? format_time(row.queueing_s) : std::string();
+    });
+    list_of(rows, "scaling efficiency against one rank: ", [](const PointSummary& row) {
+      return row.scaling_efficiency > 0 ? fmt::format("{:.0f} %", 100 * row.scaling_efficiency) : std::string();
+    });
     if (first.flop_share > 0)
       line(fmt::format("- forward and backward run at {:.0f} % of the GEMM rate", 100 * first.flop_share));
     if (std::any_of(rows.begin(), rows.end(), [](const PointSummary* row) { return !row->point->same_as.empty(); })) {
@@ -316,6 +258,25 @@ class Page {
     for (const PointSummary* row : rows) {
       if (!row->note.empty()) line("! " + row->label + ": " + row->note, Style::warning);
     }
+  }
+
+  void what_ran(const std::vector<const PointSummary*>& rows) {
+    for (const PointSummary* row : rows) {
+      const result::Point& point = *row->point;
+      if (point.what_runs.empty() || point.role == "twin" || point.role == "single") continue;
+      line(fmt::format("- {} ran as {}", row->label, point.what_runs), Style::dim);
+    }
+  }
+
+  /// One line "- TITLE a 1, b 2" of the rows that have a value.
+  void list_of(const std::vector<const PointSummary*>& rows, const std::string& title,
+               std::string (*value)(const PointSummary&)) {
+    std::string text;
+    for (const PointSummary* row : rows) {
+      const std::string shown = value(*row);
+      if (!shown.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", row->label, shown);
+    }
+    if (!text.empty()) line("- " + title + text);
   }
 
   void write_limits() {
