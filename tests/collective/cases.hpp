@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real numbers through every allreduce, over threads and MPI alike. Inputs are small integers: exact in any order.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "collective/allreduce.hpp"
+#include "collective/engine.hpp"
+
+namespace ringmaster::test {
+
+using collective::Allreduce;
+using collective::AllreduceChoice;
+using collective::Buffers;
+using collective::Waiting;
+
+inline double element(int rank, std::size_t i, int salt) {
+  return static_cast<double>((static_cast<std::size_t>(rank) * 7 + i * 13 + static_cast<std::size_t>(salt)) % 31) - 15;
+}
+
+inline double expected(int ranks, std::size_t i, int salt) {
+  double sum = 0;
+  for (int rank = 0; rank < ranks; ++rank) sum += element(rank, i, salt);
+  return sum;
+}
+
+enum class Placement { out_of_place, in_place };
+
+/// Two vectors and an operation over them.
+template <class T>
+class Vectors {
+ public:
+  Vectors(std::size_t count, Placement placement) : input_(count), output_(count, T{-1}), placement_(placement) {}
+  Buffers buffers() {
+    auto& in = placement_ == Placement::in_place ? output_ : input_;
+    return {std::as_bytes(std::span(in)), std::as_writable_bytes(std::span(output_)),
+            sizeof(T) == 4 ? DataType::float32 : DataType::float64};
+  }
+  void fill(int rank, int salt) {
+    auto& in = placement_ == Placement::in_place ? output_ : input_;
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<T>(element(rank, i, salt));
+  }
+  void check(int ranks, int salt, const std::string& what) const {
+    for (std::size_t i = 0; i < output_.size(); ++i) {
+      ASSERT_EQ(output_[i], static_cast<T>(expected(ranks, i, salt))) << what << " element " << i;
+    }
+  }
+  void check_input(int rank, int salt) const {
+    if (placement_ == Placement::in_place) return;
+    for (std::size_t i = 0; i < input_.size(); ++i) ASSERT_EQ(input_[i], static_cast<T>(element(rank, i, salt)));
+  }
+  std::vector<T>& output() { return output_; }
+
+ private:
+  std::vector<T> input_;
+  std::vector<T> output_;
+  Placement placement_;
+};
+
+/// The same operation three times, over one vector.
+template <class T>
+void reduce_and_check(transport::ProcessGroup& group, const AllreduceChoice& choice, std::size_t count,
+                      Placement placement) {
+  Allreduce allreduce(group, choice);
+  Vectors<T> vectors(count, placement);
+  const auto operation = allreduce.prepare(vectors.buffers());
+  for (int salt = 0; salt < 3; ++salt) {
+    vectors.fill(group.rank(), salt);
+    collective::run(*operation, Waiting::yield);
+    vectors.check(group.size(), salt, choice.algorithm + " of " + std::to_string(count));
+    vectors.check_input(group.rank(), salt);
+  }
+}
+
+/// Numbers whose sum depends on the order: all ranks must still hold the same bits.
+inline void expect_same_bits(transport::ProcessGroup& group, const AllreduceChoice& choice) {
+  Allreduce allreduce(group, choice);
+  std::vector<float> values(1013);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = 1.0F / static_cast<float>(3 + i + 17 * static_cast<std::size_t>(group.rank()));
+  }
+  const auto bytes = std::as_writable_bytes(std::span(values));
+  collective::run(*allreduce.prepare({bytes, bytes, DataType::float32}), Waiting::yield);
+  const auto all = group.all_gather(bytes);
+  for (const auto& other : all) ASSERT_EQ(std::memcmp(other.data(), bytes.data(), bytes.size()), 0);
+}
+
+/// Several buckets in flight, in two steps, through an engine.
+inline void through_an_engine(transport::ProcessGroup& group, const AllreduceChoice& choice,
+                              collective::EngineMode mode) {
+  Recorder recorder;
+  collective::EngineOptions options;
+  options.mode = mode;
+  options.in_flight = 3;
+  options.recorder = &recorder;
+  Allreduce allreduce(group, choice);
+  std::vector<Vectors<float>> vectors;
+  std::vector<std::unique_ptr<collective::Operation>> operations;
+  constexpr int buckets = 7;
+  for (int b = 0; b < buckets; ++b) vectors.emplace_back(static_cast<std::size_t>(b * 1000 + 1), Placement::in_place);
+  for (auto& v : vectors) operations.push_back(allreduce.prepare(v.buffers()));
+  {
+    collective::Engine engine(options);
+    for (int step = 0; step < 4; ++step) {
+      std::vector<std::int64_t> tickets;
+      for (int b = 0; b < buckets; ++b) {
+        vectors[static_cast<std::size_t>(b)].fill(group.rank(), step + b);
+        tickets.push_back(engine.submit(*operations[static_cast<std::size_t>(b)], step, b, 1000 * b + 4));
+        engine.poll();
+      }
+      for (int b = 0; b < buckets; ++b) {
+        engine.wait(tickets[static_cast<std::size_t>(b)]);
+        vectors[static_cast<std::size_t>(b)].check(group.size(), step + b, "bucket");
+      }
+      engine.wait_all();
+    }
+  }
+  const auto events = recorder.events();
+  ASSERT_EQ(events.size(), static_cast<std::size_t>(4 * buckets));
+  for (const Event& event : events) {
+    EXPECT_EQ(event.label, Label::bucket_transfer);
+    EXPECT_EQ(event.lane, EventLane::engine);
+    EXPECT_LE(event.begin, event.end);
+  }
+}
+
+}  // namespace ringmaster::test
