@@ -339,4 +339,17 @@ Config parse_config(const std::string& text, const std::string& file, const std:
   return Parser(file, files).parse(text, overrides);
 }
 
+collective::AllreduceChoice parse_collective(const std::string& text) {
+  std::vector<Complaint> complaints;
+  const ConfigFiles no_files;
+  SetupReader reader("", no_files, complaints);
+  Node node;
+  node.kind = NodeKind::scalar;
+  node.text = text;
+  collective::AllreduceChoice choice = reader.read_choice(node);
+  for (Complaint& complaint : complaints) complaint.place = {};
+  if (!complaints.empty()) throw UserError(std::move(complaints));
+  return choice;
+}
+
 }  // namespace ringmaster::experiment

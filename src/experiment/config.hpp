@@ -79,4 +79,7 @@ Config parse_config(const std::string& text, const std::string& file, const std:
 /// The same from a file.
 Config load_config(const std::string& file, const std::vector<std::string>& overrides);
 
+/// "ring" or "direct(form=one-shot)" from a command line. Throws UserError.
+collective::AllreduceChoice parse_collective(const std::string& text);
+
 }  // namespace ringmaster::experiment

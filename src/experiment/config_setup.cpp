@@ -301,6 +301,11 @@ void SetupReader::read_collective(const Node& node) {
   out_.collective_text = info.name + given_text(choice.parameters, info.parameters);
 }
 
+collective::AllreduceChoice SetupReader::read_choice(const Node& node) {
+  read_collective(node);
+  return out_.setup.train.allreduce;
+}
+
 void SetupReader::read_rank_order(const Node& node) {
   if (node.kind == NodeKind::scalar && node.text == "auto") return;
   if (node.kind != NodeKind::list) return complain(node.place, "communication.rank_order expects a list of ranks or auto");

@@ -37,6 +37,9 @@ class SetupReader {
   /// Reads a whole tree (less sweep, workloads and assert). Run-scoped keys go to `config`.
   ReadSetup read(const Node& tree, Config& config);
 
+  /// One variant with its parameters, as communication.collective has it.
+  collective::AllreduceChoice read_choice(const Node& node);
+
   void complain(const Place& place, std::string text, std::string hint = {});
 
  private:

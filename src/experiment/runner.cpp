@@ -317,12 +317,7 @@ void Runner::complete() {
   run_.ended = utc_now();
   run_.clock_residual_us = clock_->residual_s() * 1e6;
   for (const auto& trace : traces_) run_.trace.insert(run_.trace.end(), trace.begin(), trace.end());
-  for (const report::Exporter* exporter : report::exporters()) {
-    if (exporter->file[0] == '\0') continue;
-    std::ostringstream text;
-    exporter->write(run_, {}, text);
-    store_->write_file(exporter->file, text.str());
-  }
+  report::write_exports(run_, *store_);
   write_run();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "result/schema.hpp"
+#include "result/store.hpp"
 
 namespace ringmaster::report {
 
@@ -21,6 +22,9 @@ struct Exporter {
   void (*write)(const result::Run&, const ExportOptions&, std::ostream&);
 };
 std::span<const Exporter* const> exporters();
+
+/// Every format that has a file, into the run's folder.
+void write_exports(const result::Run& run, result::Store& store);
 
 #define EXPORTER(name) const Exporter& name##_exporter();
 #include "report/exporters.def"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <sstream>
 
 #include "report/exporter.hpp"
 
@@ -12,6 +13,15 @@ std::span<const Exporter* const> exporters() {
 #undef EXPORTER
   };
   return all;
+}
+
+void write_exports(const result::Run& run, result::Store& store) {
+  for (const Exporter* exporter : exporters()) {
+    if (exporter->file[0] == '\0') continue;
+    std::ostringstream text;
+    exporter->write(run, {}, text);
+    store.write_file(exporter->file, text.str());
+  }
 }
 
 }  // namespace ringmaster::report

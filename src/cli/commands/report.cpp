@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "cli/command.hpp"
@@ -31,12 +30,7 @@ void publish(const result::Run& run, const std::string& folder, bool overwrite) 
   for (const result::Block& block : clean.blocks) store.append(block);
   for (const result::PointEnd& end : clean.ends) store.append(end);
   for (const result::BenchRow& row : clean.rows) store.append(row);
-  for (const report::Exporter* exporter : report::exporters()) {
-    if (exporter->file[0] == '\0') continue;
-    std::ostringstream text;
-    exporter->write(clean, {}, text);
-    store.write_file(exporter->file, text.str());
-  }
+  report::write_exports(clean, store);
   store.write(clean);
   fmt::print("published: {}\n", folder);
 }

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ringmaster bench`: allreduces alone, with the flags and columns of nccl-tests.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "cli/command.hpp"
+#include "cli/outputs.hpp"
+#include "cli/program.hpp"
+#include "cli/progress.hpp"
+#include "cli/session.hpp"
+#include "collective/bench.hpp"
+#include "experiment/agreement.hpp"
+#include "experiment/budget.hpp"
+#include "experiment/config.hpp"
+#include "experiment/machine_facts.hpp"
+#include "experiment/runner.hpp"
+#include "measure/ceilings.hpp"
+#include "measure/clocks.hpp"
+#include "measure/cost.hpp"
+#include "report/exporter.hpp"
+#include "result/store.hpp"
+#include "tensor/threads.hpp"
+
+namespace ringmaster::cli {
+namespace {
+
+struct Options {
+  std::string begin = "32M";
+  std::string end = "32M";
+  std::string step;
+  std::int64_t factor = 2;
+  int iterations = 20;
+  int warmup = 5;
+  int check = 1;
+  int rounds = 15;
+  std::string type = "float";
+  std::vector<std::string> variants{"library", "ring", "recursive-doubling", "rabenseifner", "tree", "direct"};
+  std::string segment;
+  std::uint64_t seed = 1;
+  std::string output;
+  bool overwrite = false;
+  bool check_only = false;
+  double timeout_s = 60;
+  Outputs outputs;
+};
+
+std::int64_t size_argument(const char* flag, const std::string& text, std::int64_t lowest) {
+  const auto size = parse_size(text);
+  if (!size || *size < lowest || *size > (std::int64_t{1} << 40)) {
+    throw UserError(fmt::format("{} expects a size from {} to 1T such as 64M, got '{}'", flag, lowest, text));
+  }
+  return *size;
+}
+
+void require_at_least(const char* flag, std::int64_t value, std::int64_t lowest) {
+  if (value < lowest || value > 1'000'000'000) {
+    throw UserError(fmt::format("{} expects a number from {} to 1000000000, got {}", flag, lowest, value));
+  }
+}
+
+/// Everything that can be wrong is said here, before MPI starts.
+collective::BenchOptions checked(const Options& options) {
+  collective::BenchOptions bench;
+  if (options.type != "float" && options.type != "double") {
+    throw UserError("--type: unknown type '" + options.type + "'", suggestion(options.type, {"float", "double"}));
+  }
+  bench.type = options.type == "float" ? DataType::float32 : DataType::float64;
+  const std::int64_t begin = size_argument("-b", options.begin, 1);
+  const std::int64_t end = size_argument("-e", options.end, 1);
+  const std::int64_t step = options.step.empty() ? 0 : size_argument("-i", options.step, 1);
+  if (end < begin) {
+    throw UserError(fmt::format("-e {} is smaller than -b {}", options.end, options.begin), "sizes run from -b to -e");
+  }
+  require_at_least("-f", options.factor, 2);
+  require_at_least("-n", options.iterations, 1);
+  require_at_least("-w", options.warmup, 0);
+  require_at_least("--rounds", options.rounds, 1);
+  bench.sizes = collective::bench_sizes(begin, end, step, options.factor, bench.type);
+  if (bench.sizes.size() > 10'000) {
+    throw UserError(fmt::format("{} sizes are too many", bench.sizes.size()), "a larger -i, or -f");
+  }
+  for (const std::string& text : options.variants) {
+    collective::AllreduceChoice choice = experiment::parse_collective(text);
+    if (!options.segment.empty()) choice.segment_bytes = size_argument("--segment", options.segment, 64);
+    bench.variants.push_back(std::move(choice));
+  }
+  bench.iterations = options.iterations;
+  bench.warmup = options.warmup;
+  bench.rounds = options.rounds;
+  bench.check = options.check != 0;
+  bench.seed = options.seed;
+  return bench;
+}
+
+/// What is known before the first size: who, where, with what.
+result::Run describe(transport::ProcessGroup& world, const measure::ClockAlignment& clock) {
+  const std::vector<experiment::RankPlace> places = experiment::gather_places(world);
+  result::Run run;
+  run.kind = "bench";
+  run.name = "bench";
+  run.status = "running";
+  run.started = experiment::utc_now();
+  run.revision = revision();
+  run.arguments = arguments();
+  run.ranks = world.size();
+  run.machine = experiment::machine_facts(places);
+  run.ceilings = measure::measure_ceilings(world, tensor::gemm_seconds);
+  run.event_cost_ns = measure::event_cost_s() * 1e9;
+  run.clock_residual_us = clock.residual_s() * 1e6;
+  run.stamps = experiment::timing_stamps(run.machine, world.size());
+  for (const int units : experiment::units_per_rank(places)) {
+    if (units >= 1) continue;
+    run.stamps.emplace_back("oversubscribed: more ranks than processing units: not a performance result");
+    break;
+  }
+  return run;
+}
+
+int bench_in_world(transport::ProcessGroup& world, const Options& options) {
+  collective::BenchOptions bench = checked(options);
+  const measure::ClockAlignment clock(world);
+  result::Run run = describe(world, clock);
+  bool crowded = false;
+  for (const std::string& stamp : run.stamps) crowded = crowded || stamp.rfind("oversubscribed", 0) == 0;
+  bench.waiting = crowded ? collective::Waiting::yield : collective::Waiting::spin;
+  bench.to_common = [&clock](Nanoseconds local) { return clock.to_common(local); };
+  bench.clock_residual_s = clock.residual_s();
+  const bool root = world.rank() == 0;
+  std::unique_ptr<result::Store> store;
+  if (!options.output.empty()) {
+    experiment::on_root(world, [&] {
+      store = std::make_unique<result::Store>(result::Store::create(options.output, options.overwrite));
+      store->write(run);
+      return store->folder();
+    });
+  }
+  set_interrupt_folder(options.output);
+  {
+    std::unique_ptr<Progress> progress = root ? std::make_unique<Progress>() : nullptr;
+    bench.progress = [&](int done, int total, const std::string& what) {
+      if (progress) progress->show(done, total, what);
+    };
+    collective::bench(world, bench, [&](const result::BenchRow& row) {
+      if (!root) return;
+      if (store) store->append(row);
+      run.rows.push_back(row);
+    });
+  }
+  set_interrupt_folder({});
+  if (!root) return success;
+  run.status = "complete";
+  run.ended = experiment::utc_now();
+  if (store) {
+    report::write_exports(run, *store);
+    store->write(run);
+  }
+  write_outputs(run, options.outputs);
+  bool wrong = false;
+  for (const result::BenchRow& row : run.rows) wrong = wrong || row.out_of_place.wrong > 0 || row.in_place.wrong > 0;
+  return wrong ? failure : success;
+}
+
+int bench(const Options& options) {
+  checked(options);
+  if (options.check_only) return success;
+  return with_world(options.timeout_s, [&](transport::ProcessGroup& world) {
+    const int code = bench_in_world(world, options);
+    return std::stoi(transport::broadcast_text(world, std::to_string(code)));
+  });
+}
+
+std::function<int()> install(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("-b,--begin", options->begin, "smallest size in bytes (K, M, G)")->capture_default_str();
+  app.add_option("-e,--end", options->end, "largest size")->capture_default_str();
+  app.add_option("-i,--step", options->step, "add this to get the next size");
+  app.add_option("-f,--factor", options->factor, "multiply by this to get the next size")->capture_default_str();
+  app.add_option("-n,--iterations", options->iterations, "calls back to back in a sample")->capture_default_str();
+  app.add_option("-w,--warmup", options->warmup, "calls before the first sample of a size")->capture_default_str();
+  app.add_option("-c,--check", options->check, "check the sums (0: do not)")->capture_default_str();
+  app.add_option("--rounds", options->rounds, "samples a variant, in turns")->capture_default_str();
+  app.add_option("--type,-d", options->type, "float or double")->capture_default_str();
+  app.add_option("--variants", options->variants, "comma separated; see ringmaster list collectives")->delimiter(',');
+  app.add_option("--segment", options->segment, "segment size of ringmaster's schedules (default: by cache)");
+  app.add_option("--seed", options->seed, "of the order in which variants take turns")->capture_default_str();
+  app.add_option("--timeout", options->timeout_s, "seconds of standstill that end the job")->capture_default_str();
+  app.add_option("--output", options->output, "keep everything in this folder");
+  app.add_flag("--overwrite", options->overwrite, "replace a finished run in that folder");
+  app.add_flag("--check-only", options->check_only, "only check the arguments");
+  add_output_options(app, options->outputs);
+  return [options] { return bench(*options); };
+}
+
+}  // namespace
+
+const Command& bench_command() {
+  static const Command command{"bench", "allreduces alone, in nccl-tests' columns (start it with mpirun)", true,
+                               install};
+  return command;
+}
+
+}  // namespace ringmaster::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allreduces alone, size by size: what `ringmaster bench` measures. The columns of nccl-tests are timed as nccl-tests
+// times them: k calls back to back, the mean of the ranks, no barrier between them. Beside them stand calls one by
+// one with a rewritten input, on aligned clocks: transfer (last end - last start) and skew (last start - own start).
+// Variants take turns in rounds, in random order, so that a verdict is about the variant and not about the minute.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "collective/allreduce.hpp"
+#include "result/schema.hpp"
+
+namespace ringmaster::collective {
+
+struct BenchOptions {
+  std::vector<std::int64_t> sizes;   // bytes; whole elements
+  DataType type = DataType::float32;
+  std::vector<AllreduceChoice> variants;
+  int iterations = 20;               // k calls a sample
+  int warmup = 5;                    // calls before the first sample of a size
+  int rounds = 15;                   // samples a variant and size
+  int single_calls = 3;              // a round, for transfer and skew
+  bool check = false;                // compare one result of each with exact sums
+  std::uint64_t seed = 1;
+  Waiting waiting = Waiting::spin;
+  std::function<Nanoseconds(Nanoseconds)> to_common;  // this rank's clock -> the common one
+  double clock_residual_s = 0;       // transfer and skew are left out where this is over 5 % of them
+  /// After each size, on every rank.
+  std::function<void(int done, int total, const std::string& what)> progress;
+};
+
+/// Sizes from begin to end: by factor, or by step where step > 0. Rounded down to whole elements; no size twice.
+std::vector<std::int64_t> bench_sizes(std::int64_t begin, std::int64_t end, std::int64_t step, std::int64_t factor,
+                                      DataType type);
+
+/// Collective over `group`. `keep` receives each row as soon as it is measured (complete on rank 0).
+void bench(transport::ProcessGroup& group, const BenchOptions& options,
+           const std::function<void(const result::BenchRow&)>& keep);
+
+}  // namespace ringmaster::collective
