@@ -64,9 +64,9 @@ class FolderLock {
  public:
   explicit FolderLock(const std::string& folder)
       : folder_(make_descriptor(::open(folder.c_str(), O_RDONLY | O_CLOEXEC))) {
-    constexpr int tries = 30;
+    constexpr int tries = 500;
     for (int i = 0; i < tries && ::flock(folder_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   }
 
@@ -74,15 +74,19 @@ class FolderLock {
   Descriptor folder_;
 };
 
+/// `disk` survives a power cut and may take long; a dying job only has to survive its own death.
+enum class Flush { cache, disk };
+
 /// Beside and renamed: a reader sees the old file or the new one, whole.
-void replace_file(const std::string& folder, const std::string& name, std::string_view content) {
+void replace_file(const std::string& folder, const std::string& name, std::string_view content, Flush flush) {
   const std::string path = folder + "/" + name;
   const std::string beside = fmt::format("{}.{}.new", path, ::getpid());
   constexpr mode_t mode = 0666;
   Descriptor file = make_descriptor(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
   if (file.get() < 0) fail("open", path, errno);
   int error = write_all(file.get(), content);
-  if (error == 0 && ::fsync(file.get()) != 0 && errno != EINVAL && errno != ENOTSUP) error = errno;
+  if (error == 0 && flush == Flush::disk && ::fsync(file.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
+    error = errno;
   if (error == 0 && ::close(file.release()) != 0) error = errno;
   if (error == 0 && ::rename(beside.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return;
@@ -240,7 +244,7 @@ void Store::write(const Run& run) {
     merged.interruptions.push_back(there);
     if (merged.status == "running") merged.status = "interrupted";
   }
-  replace_file(impl_->folder, run_file, to_json(merged) + "\n");
+  replace_file(impl_->folder, run_file, to_json(merged) + "\n", Flush::disk);
 }
 
 void Store::append(const Block& block) { impl_->append(sample_line(block)); }
@@ -249,7 +253,7 @@ void Store::append(const BenchRow& row) { impl_->append(sample_line(row)); }
 
 void Store::write_file(const std::string& name, std::string_view content) {
   const FolderLock lock(impl_->folder);
-  replace_file(impl_->folder, name, content);
+  replace_file(impl_->folder, name, content, Flush::disk);
 }
 
 const std::string& Store::folder() const { return impl_->folder; }
@@ -272,7 +276,7 @@ void merge_interruption(const std::string& folder, const Interruption& interrupt
   Run run = parse_run(read_text(file), file);
   run.status = "interrupted";
   run.interruptions.push_back(interruption);
-  replace_file(folder, run_file, to_json(run) + "\n");
+  replace_file(folder, run_file, to_json(run) + "\n", Flush::cache);
 }
 
 }  // namespace ringmaster::result

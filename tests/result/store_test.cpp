@@ -192,7 +192,7 @@ TEST(Store, AddsTheInterruptionsOfSeveralRanksAtOnce) {
   result::Run run = sample_run();
   run.interruptions.clear();
   store_whole(temporary.path("run"), run);
-  constexpr int ranks = 8;
+  constexpr int ranks = 16;
   for (int rank = 0; rank < ranks; ++rank) {
     if (::fork() == 0) {
       merge_interruption(temporary.path("run"), {rank, "alpha", "SIGTERM", "forward"});
