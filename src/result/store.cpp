@@ -265,7 +265,13 @@ Run read_run(const std::string& path) {
   Run run = parse_run(read_text(file), file);
   read_samples(folder + "/" + samples_file, run);
   const std::string trace = folder + "/" + trace_file;
-  if (exists(trace)) run.trace = parse_trace(read_text(trace), trace);
+  if (exists(trace)) {
+    try {
+      run.trace = parse_trace(read_text(trace), trace);
+    } catch (const UserError& error) {  // made from the run, nothing is lost: the report comes without a timeline
+      log(LogLevel::warning, std::string(error.what()) + ": no timeline");
+    }
+  }
   return run;
 }
 

@@ -223,6 +223,14 @@ TEST(Store, ARankThatGoesOnDoesNotEraseWhatADyingOneRecorded) {
   EXPECT_EQ(read_run(temporary.path("run")).status, "running") << "a resumed run knows what it goes on from";
 }
 
+TEST(Store, ADamagedTraceCostsOnlyTheTimeline) {
+  const TemporaryFolder temporary;
+  store_whole(temporary.path("run"), sample_run()).write_file("trace.json", "{\"traceEvents\": [");
+  configure_log(LogLevel::error, 0);
+  EXPECT_EQ(read_run(temporary.path("run")).blocks.size(), sample_run().blocks.size());
+  configure_log(LogLevel::info, 0);
+}
+
 // A limit on the size of files stands in for a full disk: the same write fails, halfway through a record.
 TEST(Store, AFullDiskIsAClearErrorAndLosesNothingEarlier) {
   const TemporaryFolder temporary;
