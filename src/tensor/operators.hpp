@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network's operators besides products, forward and backward, for float (training) and double (gradient checks).
-// Matrices are row-major and dense; sizes come from the spans and the `columns` given. Nothing allocates. Functions that
-// end in `add` add to their target; sums run in a fixed order, so equal inputs give equal bits.
+// Matrices are row-major and dense; sizes come from the spans and the `columns` given. Nothing allocates. Names in
+// `_add` or `add` add to their target; sums run in a fixed order, so equal inputs give equal bits.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of the matrix products, and how fast those are. The same thread count gives the same bits; another one may not,
-// since a product's sums are cut differently.
+// Threads of the matrix products, and how fast those are. The same thread count gives the same bits; another one may not:
+// a product's sums are then cut differently.
 #pragma once
 
 #include <string>

@@ -70,7 +70,8 @@ TEST(Optimizers, GiveTheSameBitsHoweverRangesAreCut) {
       one.update(0, whole, g, 1, true);
       for (std::size_t at = 0; at < 1000; at += 37) {
         const std::size_t n = std::min<std::size_t>(37, 1000 - at);
-        two.update(static_cast<std::int64_t>(at), std::span(pieces).subspan(at, n), std::span(g).subspan(at, n), 1, true);
+        two.update(static_cast<std::int64_t>(at), std::span(pieces).subspan(at, n),
+                   std::span<const float>(g).subspan(at, n), 1, true);
       }
     }
     EXPECT_EQ(whole, pieces);

@@ -42,7 +42,6 @@ TEST(Transformer, DoesNotSeeLaterTokens) {
   std::vector<std::int32_t> tokens(bench.input().tokens.begin(), bench.input().tokens.end());
   std::vector<double*> addresses;
   for (auto& values : bench.values()) addresses.push_back(values.data());
-  // Gradient of position t's embedding is zero where no loss depends on it: only the last token's loss sees position 69.
   Input<double> input = bench.input();
   input.tokens = tokens;
   const double before = bench.model().forward(addresses, input, {});

@@ -239,7 +239,9 @@ Verdict supports(const ModelChoice& choice) {
   if (choice.layers.empty()) return Verdict::no("needs a list 'layers' of {flops, parameters, bytes}");
   std::int64_t parameters = 0;
   for (const LayerShape& layer : choice.layers) {
-    if (layer.flops < 0 || layer.parameters < 0 || layer.bytes < 0) return Verdict::no("a layer with a negative figure");
+    if (layer.flops < 0 || layer.parameters < 0 || layer.bytes < 0) {
+      return Verdict::no("a layer with a negative figure");
+    }
     parameters += layer.parameters;
   }
   return parameters > 0 ? Verdict::yes() : Verdict::no("no layer has parameters: there is nothing to train");
