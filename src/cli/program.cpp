@@ -27,6 +27,13 @@ void complain(const std::string& line) {
   if (launched_rank() == 0) fmt::print(stderr, "{}\n", line);
 }
 
+std::string complaint_line(const std::string& text, const std::string& hint) {
+  Complaint complaint;
+  complaint.text = text;
+  complaint.hint = hint;
+  return complaint.line();
+}
+
 /// CLI11 says "The following argument was not expected: X"; a word in the subcommand's place deserves better.
 std::string parse_complaint(const CLI::App& app, const CLI::ParseError& error) {
   const auto& given = arguments();
@@ -35,13 +42,12 @@ std::string parse_complaint(const CLI::App& app, const CLI::ParseError& error) {
     if (c == '\n') c = ' ';
   }
   if (app.get_subcommands().empty() && !given.empty() && given.front().rfind('-', 0) != 0) {
-    return Complaint{{}, "unknown subcommand '" + given.front() + "'",
-                     suggestion(given.front(), entry_names(commands()))}
-        .line();
+    return complaint_line("unknown subcommand '" + given.front() + "'",
+                          suggestion(given.front(), entry_names(commands())));
   }
   const bool in_subcommand = !app.get_subcommands().empty();
   const std::string where = in_subcommand ? "ringmaster " + app.get_subcommands().front()->get_name() : "ringmaster";
-  return Complaint{{}, text, "see " + where + " --help"}.line();
+  return complaint_line(text, "see " + where + " --help");
 }
 
 int parse_and_run(CLI::App& app, int argc, char** argv, const int& code) {

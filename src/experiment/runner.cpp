@@ -190,6 +190,7 @@ void Runner::make_trainers() {
     const data::Dataset* dataset = trainer(point).dataset();
     if (dataset == nullptr) continue;
     const double entropy = dataset->unigram_entropy();
+    if (std::isfinite(entropy)) run_.points[static_cast<std::size_t>(point)].unigram_entropy = entropy;
     if (std::isfinite(entropy) && run_.unigram_entropy == 0) {
       run_.unigram_entropy = entropy;
       run_.data = dataset->describe();

@@ -83,7 +83,7 @@ int run_in_world(transport::ProcessGroup& world, const Options& options) {
   if (world.rank() != 0) return success;
   write_outputs(run, options.outputs);
   if (!options.outputs.quiet && options.outputs.json != "-" && options.outputs.csv != "-") {
-    fmt::print("\nfiles: {0}/run.json, samples.jsonl, summary.csv, report.html, trace.json\n"
+    fmt::print("\nfiles: {0}/run.json, samples.jsonl, summary.csv, summary.json, report.html, trace.json\n"
                "again: ringmaster report {0}\n", running.output);
   }
   return report_assertions(run, config);
