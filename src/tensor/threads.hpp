@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of the matrix products, and how fast those are. The same thread count gives the same bits; another one may not:
+// Threads of the matrix products, and how fast those are. The same thread count gives the same bits; another may not:
 // a product's sums are then cut differently.
 #pragma once
 
