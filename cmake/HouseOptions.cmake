@@ -26,3 +26,12 @@ if(RINGMASTER_SANITIZE)
   target_compile_options(ringmaster_options INTERFACE -fsanitize=${_sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
   target_link_options(ringmaster_options INTERFACE -fsanitize=${_sanitizers})
 endif()
+if(RINGMASTER_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "RINGMASTER_FUZZ=ON needs clang: set CXX=clang++-14")
+  endif()
+  # The libraries are instrumented; only the fuzzers themselves link libFuzzer's main.
+  target_compile_options(ringmaster_options INTERFACE -fsanitize=fuzzer-no-link,address,undefined
+    -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(ringmaster_options INTERFACE -fsanitize=address,undefined)
+endif()
