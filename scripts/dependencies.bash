@@ -1,4 +1,5 @@
 # Sourced by scripts/run and scripts/test: which Debian packages are needed, and how they get here.
+# shellcheck disable=SC2034 # used by who sources this
 
 packages_build=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhwloc-dev libyaml-cpp-dev libfmt-dev
   libcli11-dev nlohmann-json3-dev libeigen3-dev libopenblas-openmp-dev libxxhash-dev)
