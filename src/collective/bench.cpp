@@ -228,6 +228,13 @@ void bench(transport::ProcessGroup& group, const BenchOptions& options,
            const std::function<void(const result::BenchRow&)>& keep) {
   activity().phase.store("bench", std::memory_order_relaxed);
   Field field = line_up(group, options);
+  // The activity points at names that `field` owns.
+  struct Unname {
+    Unname() = default;
+    Unname(const Unname&) = delete;
+    Unname& operator=(const Unname&) = delete;
+    ~Unname() { activity().operation.store("", std::memory_order_relaxed); }
+  } unname;
   for (const result::BenchRow& row : field.skipped) keep(row);
   const std::int64_t most = options.sizes.empty() ? 0 : *std::max_element(options.sizes.begin(), options.sizes.end());
   device::Buffer input(most);
