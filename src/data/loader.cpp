@@ -137,7 +137,7 @@ struct Loader::Impl {
   std::atomic<std::int64_t> handed_out{0};  // batches that `next` began to return
   std::atomic<std::int64_t> claimed{0};     // the next number to make
   std::atomic<bool> stop{false};
-  std::atomic<bool> resting{true};          // until the first `next`
+  std::atomic<bool> resting{true};  // until the first `next`
   std::atomic<int> active{0};
   Bell work;  // something to do for the threads
   Bell done;  // something made for the caller

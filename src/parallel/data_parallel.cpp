@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -260,7 +261,8 @@ void DataParallel::Impl::update(double scale) {
 StepResult DataParallel::Impl::step(data::Loader& loader) {
   lane.begin_step(static_cast<std::int32_t>(steps_done));
   const Scope whole = lane.open(Label::step);
-  const FlushDenormals flush(options.communication == Communication::none);
+  std::optional<FlushDenormals> flush;
+  if (options.communication == Communication::none) flush.emplace();
   StepResult result;
   for (int number = 0; number < options.micro_batches; ++number) {
     const data::Batch* batch = nullptr;

@@ -25,22 +25,22 @@ namespace ringmaster::parallel {
 
 /// Planted faults for tests of accounts and doctor; all zero in a real run (and stamped on the result if not).
 struct Plant {
-  int rank = -1;             // where (-1: every rank)
-  double sleep_s = 0;        // a sleep in each step ...
+  int rank = -1;               // where (-1: every rank)
+  double sleep_s = 0;          // a sleep in each step ...
   Label label = Label::other;  // ... recorded under this label, in the middle of such a phase
-  bool unrecorded = false;   // ... or under none: the books must then not balance
-  double compute_factor = 1; // forward and backward take this much longer (real repeated work)
+  bool unrecorded = false;     // ... or under none: the books must then not balance
+  double compute_factor = 1;   // forward and backward take this much longer (real repeated work)
 };
 
 enum class Communication : std::uint8_t { on, none };  // none: the no-communication twin
 
 struct DataParallelOptions {
-  std::int64_t batch = 8;           // samples a rank, step and micro-batch
-  int micro_batches = 1;            // accumulated before the reduction
+  std::int64_t batch = 8;  // samples a rank, step and micro-batch
+  int micro_batches = 1;   // accumulated before the reduction
   std::int64_t bucket_bytes = 4 << 20;
-  bool overlap = true;              // reduce during backward, not after it
+  bool overlap = true;  // reduce during backward, not after it
   Communication communication = Communication::on;
-  double clip_norm = 0;             // 0: off
+  double clip_norm = 0;  // 0: off
   model::OptimizerOptions optimizer;
   std::uint64_t seed = 1;
   collective::AllreduceChoice allreduce;
@@ -50,14 +50,14 @@ struct DataParallelOptions {
 
 /// What a bucket is: bytes and the layer whose backward completes it.
 struct BucketInfo {
-  std::int64_t offset = 0;    // elements, in the flat gradient
+  std::int64_t offset = 0;  // elements, in the flat gradient
   std::int64_t elements = 0;
   int ready_layer = 0;
 };
 
 struct StepResult {
-  double loss = 0;            // mean over this rank's samples
-  double gradient_norm = 0;   // after reduction; 0 if not computed
+  double loss = 0;           // mean over this rank's samples
+  double gradient_norm = 0;  // after reduction; 0 if not computed
 };
 
 class DataParallel {
@@ -78,7 +78,7 @@ class DataParallel {
   const model::Model<float>& model() const;
   const collective::Allreduce& allreduce() const;
 
-  std::span<float> parameters();          // flat, in the order of readiness
+  std::span<float> parameters();  // flat, in the order of readiness
   std::span<const float> gradients() const;
   /// XXH3 of all parameters: equal on all ranks, or something is wrong.
   std::uint64_t parameter_hash() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Denormal numbers count as zero while an object lives, on the thread that made it. For the no-communication twin:
 // its gradients are stand-ins, and a stand-in that decays into denormals would cost time that no real run has.
+// Does nothing on processors without SSE.
 #pragma once
 
 #if defined(__SSE__)
@@ -12,16 +13,14 @@ namespace ringmaster::parallel {
 class FlushDenormals {
  public:
 #if defined(__SSE__)
-  explicit FlushDenormals(bool active) : active_(active), saved_(active ? _mm_getcsr() : 0U) {
+  FlushDenormals() : saved_(_mm_getcsr()) {
     constexpr unsigned flush_to_zero = 0x8000U;
     constexpr unsigned denormals_are_zero = 0x0040U;
-    if (active_) _mm_setcsr(saved_ | flush_to_zero | denormals_are_zero);
+    _mm_setcsr(saved_ | flush_to_zero | denormals_are_zero);
   }
-  ~FlushDenormals() {
-    if (active_) _mm_setcsr(saved_);
-  }
+  ~FlushDenormals() { _mm_setcsr(saved_); }
 #else
-  explicit FlushDenormals(bool) {}
+  FlushDenormals() = default;
 #endif
   FlushDenormals(const FlushDenormals&) = delete;
   FlushDenormals& operator=(const FlushDenormals&) = delete;
@@ -29,8 +28,8 @@ class FlushDenormals {
   FlushDenormals& operator=(FlushDenormals&&) = delete;
 
 #if defined(__SSE__)
+
  private:
-  bool active_;
   unsigned saved_;
 #endif
 };

@@ -152,7 +152,8 @@ class Teacher final : public Synthetic {
     const auto length = static_cast<std::size_t>(shape_.length);
     const auto outputs = static_cast<std::size_t>(shape_.outputs);
     const std::uint64_t stream = mix(seed_ + 1, static_cast<std::uint64_t>(sample));
-    const std::span<float> features = std::span(batch.features).subspan(static_cast<std::size_t>(slot) * length, length);
+    const std::span<float> features =
+        std::span(batch.features).subspan(static_cast<std::size_t>(slot) * length, length);
     const std::span<float> labels = std::span(batch.labels).subspan(static_cast<std::size_t>(slot) * outputs, outputs);
     for (std::size_t i = 0; i < length; ++i) features[i] = irwin_hall(mix(stream, i));
     for (std::size_t output = 0; output < outputs; ++output) {

@@ -173,9 +173,9 @@ class Text final : public Dataset {
   }
 
   std::string describe() const override {
-    std::string text = fmt::format("text: {} file{}, {}, {} + {} samples of {} bytes", files_.size(),
-                                   files_.size() == 1 ? "" : "s", readable_bytes(total_), size(), held_out_,
-                                   shape_.length);
+    std::string text =
+        fmt::format("text: {} file{}, {}, {} + {} samples of {} bytes", files_.size(), files_.size() == 1 ? "" : "s",
+                    readable_bytes(total_), size(), held_out_, shape_.length);
     const std::string skipped = skipped_.text();
     if (!skipped.empty()) text += " (skipped: " + skipped + ")";
     return text;
