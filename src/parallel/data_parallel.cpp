@@ -337,6 +337,7 @@ std::uint64_t DataParallel::parameter_hash() const { return hash_of(impl_->param
 
 std::vector<std::uint64_t> DataParallel::bucket_hashes() const {
   std::vector<std::uint64_t> hashes;
+  hashes.reserve(impl_->layout.buckets.size());
   for (int bucket = 0; bucket < impl_->bucket_count(); ++bucket) {
     hashes.push_back(hash_of(impl_->bucket_of(impl_->gradients, bucket)));
   }
