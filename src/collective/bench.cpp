@@ -26,7 +26,8 @@ double element(int rank, std::int64_t i) {
 
 template <class T>
 void fill(std::span<T> values, int rank) {
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(element(rank, static_cast<std::int64_t>(i)));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<T>(element(rank, static_cast<std::int64_t>(i)));
 }
 
 template <class T>
@@ -58,7 +59,9 @@ class SizeBench {
  public:
   SizeBench(transport::ProcessGroup& group, const BenchOptions& options, std::int64_t bytes, device::Buffer& input,
             device::Buffer& output)
-      : group_(group), options_(options), bytes_(bytes),
+      : group_(group),
+        options_(options),
+        bytes_(bytes),
         input_(input.bytes().first(static_cast<std::size_t>(bytes))),
         output_(output.bytes().first(static_cast<std::size_t>(bytes))) {}
 
@@ -105,7 +108,8 @@ void SizeBench::check(Candidate& candidate, Side side) {
   run(*candidate.operations[side], options_.waiting);
   const std::int64_t wrong =
       options_.type == DataType::float32
-          ? count_wrong(std::span<const float>(reinterpret_cast<float*>(output_.data()), output_.size() / 4), group_.size())
+          ? count_wrong(std::span<const float>(reinterpret_cast<float*>(output_.data()), output_.size() / 4),
+                        group_.size())
           : count_wrong(std::span<const double>(reinterpret_cast<double*>(output_.data()), output_.size() / 8),
                         group_.size());
   candidate.side(side).wrong = 0;
@@ -162,7 +166,8 @@ void SizeBench::measure() {
   }
   const auto turns = static_cast<std::int64_t>(candidates_.size() * sides.size());
   for (int round = 0; round < options_.rounds; ++round) {
-    const auto label = mix(options_.seed, static_cast<std::uint64_t>(bytes_) * 1000 + static_cast<std::uint64_t>(round));
+    const auto label =
+        mix(options_.seed, static_cast<std::uint64_t>(bytes_) * 1000 + static_cast<std::uint64_t>(round));
     for (const std::int64_t turn : Random(label).permutation(turns)) {
       Candidate& candidate = candidates_[static_cast<std::size_t>(turn) / sides.size()];
       const Side side = sides[static_cast<std::size_t>(turn) % sides.size()];
@@ -250,7 +255,8 @@ void bench(transport::ProcessGroup& group, const BenchOptions& options,
     }
     size.measure();
     for (const Candidate& candidate : size.candidates()) keep(candidate.row);
-    if (options.progress) options.progress(static_cast<int>(i) + 1, static_cast<int>(options.sizes.size()), format_size(bytes));
+    if (options.progress)
+      options.progress(static_cast<int>(i) + 1, static_cast<int>(options.sizes.size()), format_size(bytes));
   }
 }
 
