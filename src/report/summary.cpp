@@ -44,19 +44,21 @@ Comparison compare(const Rounds& baseline, const Rounds& candidate) {
   return comparison;
 }
 
+// Medians over rounds, so that one disturbed block does not colour the picture, scaled to the whole step again.
 void fill_shares(const Rounds& rounds, PointSummary& summary) {
-  double steps = 0;
-  double hidden = 0;
-  double communication = 0;
-  std::array<double, account::account_count> sums{};
-  for (const auto& [round, block] : rounds) {
-    steps += step_s(*block);
-    hidden += mean_us_s(block->hidden_us);
-    communication += mean_us_s(block->communication_us);
-    for (std::size_t a = 0; a < sums.size(); ++a) sums[a] += account_s(*block, static_cast<Account>(a));
+  double whole = 0;
+  for (std::size_t a = 0; a < summary.share.size(); ++a) {
+    summary.share[a] = median(values(rounds, [a](const result::Block& block) {
+      const double step = step_s(block);
+      return step > 0 ? account_s(block, static_cast<Account>(a)) / step : 0.0;
+    }));
+    whole += summary.share[a];
   }
-  for (std::size_t a = 0; a < sums.size(); ++a) summary.share[a] = steps > 0 ? sums[a] / steps : 0;
-  summary.hidden_share = communication > 0 ? hidden / communication : 0;
+  for (double& share : summary.share) share = whole > 0 ? share / whole : 0;
+  summary.hidden_share = median(values(rounds, [](const result::Block& block) {
+    const double communication = mean_us_s(block.communication_us);
+    return communication > 0 ? mean_us_s(block.hidden_us) / communication : 0.0;
+  }));
 }
 
 void fill_bandwidths(const Rounds& rounds, PointSummary& summary) {

@@ -42,7 +42,14 @@ struct Family {
   }
 };
 
+class Mailbox;
+
 struct ThreadRequest final : Request {
+  ThreadRequest() = default;
+  ThreadRequest(const ThreadRequest&) = delete;
+  ThreadRequest& operator=(const ThreadRequest&) = delete;
+  ~ThreadRequest() override;
+
   enum class State : std::uint8_t { idle, posted, done, truncated };
   std::atomic<State> state{State::idle};
   bool is_send = false;
@@ -52,6 +59,7 @@ struct ThreadRequest final : Request {
   int from = 0;
   int tag = 0;
   ThreadRequest* next = nullptr;
+  Mailbox* mailbox = nullptr;  // where it was posted last
 };
 
 /// Copies a message and completes both sides.
@@ -69,6 +77,7 @@ class Mailbox {
  public:
   void post(ThreadRequest& request) {
     const std::lock_guard lock(mutex_);
+    request.mailbox = this;
     ThreadRequest** link = &first_;
     for (ThreadRequest* other = first_; other != nullptr; link = &other->next, other = other->next) {
       if (other->is_send == request.is_send || other->from != request.from || other->tag != request.tag) continue;
@@ -84,10 +93,24 @@ class Mailbox {
     *link = &request;
   }
 
+  /// A rank that fails destroys requests that nobody has answered: none may stay in the list.
+  void withdraw(ThreadRequest& request) {
+    const std::lock_guard lock(mutex_);
+    for (ThreadRequest** link = &first_; *link != nullptr; link = &(*link)->next) {
+      if (*link != &request) continue;
+      *link = request.next;
+      return;
+    }
+  }
+
  private:
   std::mutex mutex_;
   ThreadRequest* first_ = nullptr;  // in order of posting
 };
+
+ThreadRequest::~ThreadRequest() {
+  if (state.load(std::memory_order_acquire) == State::posted) mailbox->withdraw(*this);
+}
 
 struct World {
   World(int ranks, std::shared_ptr<Family> family_)

@@ -79,7 +79,7 @@ const Mistake all_mistakes[] = {
     {"Overlong", "\xc0\x80", "1:1: error: ", "not UTF-8"},
 };
 INSTANTIATE_TEST_SUITE_P(Each, WrongConfig, testing::ValuesIn(all_mistakes),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST(ConfigErrors, AllAreListedInTheOrderOfTheFile) {
   const std::string lines = mistakes("modle: mlp\nseed: x\ntrain: {batch: 0, btach: 1}\n");

@@ -113,7 +113,7 @@ sweep:
   EXPECT_EQ(names_of(config, "unrecorded").size(), 1U);
   for (const PlannedPoint& point : config.points) {
     EXPECT_EQ(point.setup.train.communication == parallel::Communication::none, point.role == "twin");
-    if (point.role == "single") EXPECT_EQ(point.setup.ranks, 1);
+    EXPECT_EQ(point.setup.ranks, point.role == "single" ? 1 : 0);
     EXPECT_TRUE(point.setup.train.batch == 4 || point.setup.train.batch == 8);
   }
 }
