@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A planted slow link: a message leaves when the link would have carried it. Each peer's link carries one message
-// after another; what is due is passed on whenever the rank tests anything.
+// after another; what is due is passed on whenever the rank posts or tests anything. The messages held back form a
+// list that runs through their requests: nothing is allocated on the data plane.
 #include <algorithm>
-#include <deque>
 #include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -12,37 +13,77 @@
 namespace ringmaster::transport {
 namespace {
 
+struct Link;
+
 struct LimitedRequest final : Request {
   explicit LimitedRequest(std::unique_ptr<Request> request) : inner(std::move(request)) {}
+  ~LimitedRequest() override;
+  LimitedRequest(const LimitedRequest&) = delete;
+  LimitedRequest& operator=(const LimitedRequest&) = delete;
+
   std::unique_ptr<Request> inner;
   std::span<const std::byte> data;
   int tag = 0;
   Nanoseconds due = 0;
-  bool held = false;  // not passed on yet
+  Link* held_by = nullptr;  // not passed on yet
+  LimitedRequest* next = nullptr;
 };
 
 struct Link {
   Nanoseconds free_at = 0;
-  std::deque<LimitedRequest*> held;  // in the order in which they were posted
+  LimitedRequest* first = nullptr;  // in the order in which they were posted
+  LimitedRequest* last = nullptr;
+
+  void hold(LimitedRequest& request) {
+    request.held_by = this;
+    request.next = nullptr;
+    (last == nullptr ? first : last->next) = &request;
+    last = &request;
+  }
+  void release(LimitedRequest& request) {
+    LimitedRequest* before = nullptr;
+    for (LimitedRequest* at = first; at != &request; at = at->next) before = at;
+    (before == nullptr ? first : before->next) = request.next;
+    if (last == &request) last = before;
+    request.held_by = nullptr;
+  }
 };
+
+/// A rank that fails destroys requests whose time has not come.
+LimitedRequest::~LimitedRequest() {
+  if (held_by != nullptr) held_by->release(*this);
+}
 
 class LimitedGroup final : public ProcessGroup {
  public:
   LimitedGroup(ProcessGroup& inner, const LinkLimit& limit)
       : inner_(inner), limit_(limit), links_(static_cast<std::size_t>(inner.size())) {}
+  LimitedGroup(std::unique_ptr<ProcessGroup> inner, const LinkLimit& limit) : LimitedGroup(*inner, limit) {
+    owned_ = std::move(inner);
+  }
+
+  ~LimitedGroup() override {
+    for (Link& link : links_) {
+      while (link.first != nullptr) link.release(*link.first);
+    }
+  }
+  LimitedGroup(const LimitedGroup&) = delete;
+  LimitedGroup& operator=(const LimitedGroup&) = delete;
 
   int rank() const override { return inner_.rank(); }
   int size() const override { return inner_.size(); }
   const char* transport_name() const override { return inner_.transport_name(); }
   int highest_tag() const override { return inner_.highest_tag(); }
 
-  std::unique_ptr<Request> make_request() override {
-    return std::make_unique<LimitedRequest>(inner_.make_request());
-  }
+  std::unique_ptr<Request> make_request() override { return std::make_unique<LimitedRequest>(inner_.make_request()); }
 
   void post_send(std::span<const std::byte> data, int peer, int tag, Request& request) override {
     auto& own = static_cast<LimitedRequest&>(request);
-    RINGMASTER_ASSERT(!own.held, "a request is posted while it is in use");
+    RINGMASTER_ASSERT(own.held_by == nullptr, "a request is posted while it is in use");
+    if (peer < 0 || peer >= size()) {  // said at once, in the words of the group below
+      inner_.post_send(data, peer, tag, *own.inner);
+      return;
+    }
     Link& link = links_[static_cast<std::size_t>(peer)];
     const double carried_s = limit_.bytes_per_s > 0 ? static_cast<double>(data.size()) / limit_.bytes_per_s : 0;
     const Nanoseconds leaves = std::max(now_ns(), link.free_at) + static_cast<Nanoseconds>(carried_s * 1e9);
@@ -50,8 +91,7 @@ class LimitedGroup final : public ProcessGroup {
     own.due = leaves + static_cast<Nanoseconds>(limit_.latency_s * 1e9);
     own.data = data;
     own.tag = tag;
-    own.held = true;
-    link.held.push_back(&own);
+    link.hold(own);
     pass_on();
   }
 
@@ -62,7 +102,7 @@ class LimitedGroup final : public ProcessGroup {
   bool test(Request& request) override {
     pass_on();
     auto& own = static_cast<LimitedRequest&>(request);
-    return !own.held && inner_.test(*own.inner);
+    return own.held_by == nullptr && inner_.test(*own.inner);
   }
 
   void barrier() override { inner_.barrier(); }
@@ -70,22 +110,25 @@ class LimitedGroup final : public ProcessGroup {
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override {
     return inner_.all_gather(mine);
   }
-  std::unique_ptr<ProcessGroup> split(int color, int key) override { return inner_.split(color, key); }
+  std::unique_ptr<ProcessGroup> split(int color, int key) override {
+    auto part = inner_.split(color, key);
+    return part ? std::make_unique<LimitedGroup>(std::move(part), limit_) : nullptr;
+  }
 
  private:
   void pass_on() {
     const Nanoseconds now = now_ns();
     for (std::size_t peer = 0; peer < links_.size(); ++peer) {
-      std::deque<LimitedRequest*>& held = links_[peer].held;
-      while (!held.empty() && held.front()->due <= now) {
-        LimitedRequest& request = *held.front();
-        held.pop_front();
+      Link& link = links_[peer];
+      while (link.first != nullptr && link.first->due <= now) {
+        LimitedRequest& request = *link.first;
+        link.release(request);
         inner_.post_send(request.data, static_cast<int>(peer), request.tag, *request.inner);
-        request.held = false;
       }
     }
   }
 
+  std::unique_ptr<ProcessGroup> owned_;  // of a group that was split off
   ProcessGroup& inner_;
   LinkLimit limit_;
   std::vector<Link> links_;

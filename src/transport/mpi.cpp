@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 #include <mpi.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "transport/detail/shared_memory.hpp"
 
 namespace ringmaster::transport {
 namespace {
@@ -26,9 +26,16 @@ std::string error_text(int code) {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
+constexpr int no_peer = -1;
+
+[[noreturn]] void fail(int code, const char* call, int peer) {
+  const std::string subject = peer == no_peer ? std::string(call) : fmt::format("{} with rank {}", call, peer);
+  throw SystemError("mpi", code, subject, error_text(code));
+}
+
 /// The one place where MPI's return codes become errors.
-void check(int code, const char* call) {
-  if (code != MPI_SUCCESS) throw SystemError("mpi", code, call, error_text(code));
+void check(int code, const char* call, int peer = no_peer) {
+  if (code != MPI_SUCCESS) fail(code, call, peer);
 }
 
 // MPI counts in int: what is longer travels as several messages of this size.
@@ -42,6 +49,7 @@ int to_count(std::size_t bytes) {
 struct MpiRequest final : Request {
   MPI_Request handle = MPI_REQUEST_NULL;
   std::vector<MPI_Request> rest;  // of a message longer than most_bytes
+  int peer = no_peer;
   bool posted = false;
 };
 
@@ -71,35 +79,37 @@ class MpiGroup final : public ProcessGroup {
   std::unique_ptr<Request> make_request() override { return std::make_unique<MpiRequest>(); }
 
   void post_send(std::span<const std::byte> data, int peer, int tag, Request& request) override {
-    MpiRequest& own = begin(request);
+    MpiRequest& own = begin(request, peer);
     const std::size_t first = std::min(data.size(), most_bytes);
-    check(MPI_Isend(data.data(), to_count(first), MPI_BYTE, peer, tag, comm_, &own.handle), "MPI_Isend");
+    check(MPI_Isend(data.data(), to_count(first), MPI_BYTE, peer, tag, comm_, &own.handle), "MPI_Isend", peer);
     for (std::size_t at = first; at < data.size(); at += most_bytes) {
       MPI_Request& part = own.rest.emplace_back(MPI_REQUEST_NULL);
       const int count = to_count(std::min(data.size() - at, most_bytes));
-      check(MPI_Isend(data.data() + at, count, MPI_BYTE, peer, tag, comm_, &part), "MPI_Isend");
+      check(MPI_Isend(data.data() + at, count, MPI_BYTE, peer, tag, comm_, &part), "MPI_Isend", peer);
     }
+    own.posted = true;
   }
 
   void post_receive(std::span<std::byte> data, int peer, int tag, Request& request) override {
-    MpiRequest& own = begin(request);
+    MpiRequest& own = begin(request, peer);
     const std::size_t first = std::min(data.size(), most_bytes);
-    check(MPI_Irecv(data.data(), to_count(first), MPI_BYTE, peer, tag, comm_, &own.handle), "MPI_Irecv");
+    check(MPI_Irecv(data.data(), to_count(first), MPI_BYTE, peer, tag, comm_, &own.handle), "MPI_Irecv", peer);
     for (std::size_t at = first; at < data.size(); at += most_bytes) {
       MPI_Request& part = own.rest.emplace_back(MPI_REQUEST_NULL);
       const int count = to_count(std::min(data.size() - at, most_bytes));
-      check(MPI_Irecv(data.data() + at, count, MPI_BYTE, peer, tag, comm_, &part), "MPI_Irecv");
+      check(MPI_Irecv(data.data() + at, count, MPI_BYTE, peer, tag, comm_, &part), "MPI_Irecv", peer);
     }
+    own.posted = true;
   }
 
   bool test(Request& request) override {
     auto& own = static_cast<MpiRequest&>(request);
     RINGMASTER_ASSERT(own.posted, "a request is tested that was never posted");
     int done = 0;
-    check(MPI_Test(&own.handle, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    check(MPI_Test(&own.handle, &done, MPI_STATUS_IGNORE), "MPI_Test", own.peer);
     if (done == 0) return false;
     while (!own.rest.empty()) {
-      check(MPI_Test(&own.rest.back(), &done, MPI_STATUS_IGNORE), "MPI_Test");
+      check(MPI_Test(&own.rest.back(), &done, MPI_STATUS_IGNORE), "MPI_Test", own.peer);
       if (done == 0) return false;
       own.rest.pop_back();
     }
@@ -138,10 +148,10 @@ class MpiGroup final : public ProcessGroup {
   }
 
  private:
-  static MpiRequest& begin(Request& request) {
+  static MpiRequest& begin(Request& request, int peer) {
     auto& own = static_cast<MpiRequest&>(request);
     RINGMASTER_ASSERT(!own.posted, "a request is posted while it is in use");
-    own.posted = true;
+    own.peer = peer;
     return own;
   }
 
@@ -155,25 +165,6 @@ class MpiGroup final : public ProcessGroup {
 int environment_number(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? 0 : std::atoi(value);
-}
-
-// What Open MPI's shared-memory transport takes from /dev/shm for each rank of a node: a segment, its header and the
-// fast boxes of its peers. Without room the ranks would die of SIGBUS in the middle of a message.
-constexpr std::int64_t shared_bytes_per_rank = std::int64_t{5} << 20;
-
-void refuse_small_shared_memory() {
-  const int ranks = environment_number("OMPI_COMM_WORLD_LOCAL_SIZE");
-  if (ranks < 2) return;
-  struct statvfs info {};
-  if (statvfs("/dev/shm", &info) != 0) return;  // then Open MPI uses its session folder
-  const auto free = static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
-  const std::int64_t wanted = ranks * shared_bytes_per_rank;
-  if (free >= wanted) return;
-  throw UserError(
-      fmt::format("/dev/shm has {} MiB free, but {} ranks on this node need {} MiB of shared memory", free >> 20,
-                  ranks, wanted >> 20),
-      "enlarge it (mount -o remount,size=1G /dev/shm; docker run --shm-size=1g), remove what others left there, or "
-      "do without: mpirun --mca btl self,tcp");
 }
 
 std::string level_name(int level) {
@@ -193,7 +184,7 @@ int& thread_level() {
 }  // namespace
 
 MpiSession::MpiSession(int* argc, char*** argv) {
-  refuse_small_shared_memory();
+  detail::require_shared_memory();
   int level = MPI_THREAD_SINGLE;
   // Serialized: the engine's thread and the main lane never call at the same time. Multiple would take locks in
   // every call of the library.
@@ -231,7 +222,8 @@ void abort_job(int code) {
 }
 
 int promised_world_size() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "SLURM_NTASKS"}) {
+  // Not SLURM_NTASKS: an allocation sets it for its shell as well, where a single process is no mistake.
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     const int size = environment_number(name);
     if (size > 0) return size;
   }

@@ -47,8 +47,9 @@ struct MpiFacts {
 };
 MpiFacts mpi_facts();
 
-/// The size of the world that a launcher promised in the environment (OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_NTASKS)
-/// or 0. Differs from the world's size when mpirun and library are of different MPIs: processes started alone.
+/// The size of the world that a launcher promised in the environment (OMPI_COMM_WORLD_SIZE, PMI_SIZE,
+/// SLURM_STEP_NUM_TASKS) or 0. Differs from the world's size when mpirun and library are of different MPIs: processes
+/// started alone.
 int promised_world_size();
 
 }  // namespace ringmaster::transport

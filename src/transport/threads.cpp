@@ -228,7 +228,10 @@ class ThreadGroup final : public ProcessGroup {
 
  private:
   ThreadRequest& begin(Request& request, int peer, int tag, bool is_send, int from) {
-    RINGMASTER_ASSERT(peer >= 0 && peer < size(), "a message for a rank that does not exist");
+    if (peer < 0 || peer >= size()) {
+      const char* call = is_send ? "send" : "receive";
+      throw SystemError("threads", peer, fmt::format("{} with rank {}", call, peer), "there is no such rank");
+    }
     auto& own = static_cast<ThreadRequest&>(request);
     RINGMASTER_ASSERT(own.state.load(std::memory_order_relaxed) == ThreadRequest::State::idle,
                       "a request is posted while it is in use");

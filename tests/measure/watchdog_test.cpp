@@ -28,6 +28,20 @@ TEST(WatchdogDeathTest, EndsWith143AfterSigtermAndReportsFirst) {
       testing::ExitedWithCode(143), "SIGTERM");
 }
 
+TEST(WatchdogDeathTest, EndsWith143EvenIfTheFlushHangs) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        const Watchdog watchdog({60, [](const std::string& reason) {
+                                   say(reason);
+                                   for (;;) pause();
+                                 }});
+        kill(getpid(), SIGTERM);
+        for (;;) pause();
+      },
+      testing::ExitedWithCode(143), "SIGTERM");
+}
+
 TEST(WatchdogDeathTest, EndsAJobThatStandsStill) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(

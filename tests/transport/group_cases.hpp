@@ -104,4 +104,29 @@ inline void split_groups(transport::ProcessGroup& group) {
   EXPECT_EQ(copy->rank(), group.rank());
 }
 
+/// A message for nobody: an error that names the rank, and the request can be used afterwards.
+inline void refuse_a_wrong_peer(transport::ProcessGroup& group) {
+  const auto request = group.make_request();
+  std::byte byte{1};
+  for (const int peer : {group.size(), -7}) {
+    const auto expect_refusal = [&](const auto& post) {
+      try {
+        post();
+        ADD_FAILURE() << "a message with rank " << peer;
+      } catch (const SystemError& error) {
+        EXPECT_NE(std::string(error.what()).find("rank " + std::to_string(peer)), std::string::npos) << error.what();
+      }
+    };
+    expect_refusal([&] { group.post_send(std::span(&byte, 1), peer, 0, *request); });
+    expect_refusal([&] { group.post_receive(std::span(&byte, 1), peer, 0, *request); });
+  }
+  const auto answer = group.make_request();
+  std::byte received{};
+  group.post_receive(std::span(&received, 1), group.rank(), 0, *answer);
+  group.post_send(std::span(&byte, 1), group.rank(), 0, *request);
+  finish(group, *request);
+  finish(group, *answer);
+  EXPECT_EQ(received, byte);
+}
+
 }  // namespace ringmaster::test
