@@ -15,6 +15,7 @@
 namespace ringmaster::collective {
 namespace {
 
+constexpr int passes_a_poll = 4;
 constexpr std::int64_t capacity = 1024;  // tickets that are submitted and not yet complete
 
 struct Ticket {
@@ -131,7 +132,9 @@ std::int64_t Engine::submit(Operation& operation, std::int32_t step, std::int32_
 }
 
 void Engine::poll() {
-  if (impl_->options.mode == EngineMode::inline_progress) impl_->pass(Impl::Blocking::skip);
+  if (impl_->options.mode != EngineMode::inline_progress) return;
+  // Polls are rare (between layers) and what arrives in one pass lets the next round begin: a few passes a poll.
+  for (int i = 0; i < passes_a_poll; ++i) impl_->pass(Impl::Blocking::skip);
 }
 
 void Engine::wait(std::int64_t number) {

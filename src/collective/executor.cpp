@@ -15,7 +15,7 @@
 namespace ringmaster::collective {
 namespace {
 
-constexpr int segments_in_flight = 2;
+constexpr int segments_in_flight = 4;
 constexpr std::int64_t chunk_message_bytes = std::int64_t{256} << 10;
 
 /// Memory that a segment works on.

@@ -14,6 +14,7 @@
 #include "base/activity.hpp"
 #include "base/log.hpp"
 #include "base/random.hpp"
+#include "base/statistics.hpp"
 #include "base/version.hpp"
 #include "experiment/agreement.hpp"
 #include "experiment/budget.hpp"
@@ -43,6 +44,7 @@ class Runner {
   void open_store();
   void load_previous();
   void prepare();
+  std::unique_ptr<transport::ProcessGroup> limited_world();
   void describe_run();
   void make_trainers();
   void catch_up();
@@ -77,6 +79,7 @@ class Runner {
   std::set<int> ended_;        // points whose PointEnd is stored
   std::set<int> diverged_;     // points with a loss that is not finite
   std::vector<std::vector<result::TraceEvent>> traces_;  // last block of each point, rank 0
+  std::vector<double> gemm_rates_;  // one a round
   int attempt_ = 0;
   int blocks_done_ = 0;
 };
@@ -138,13 +141,25 @@ void Runner::prepare() {
   for (const PlannedPoint& planned : lineup_.planned) budgets_.push_back(plan_threads(planned.setup, units));
   clock_ = std::make_unique<measure::ClockAlignment>(world_);
   const result::Machine machine = machine_facts(places);
-  const result::Ceilings ceilings = measure::measure_ceilings(world_, tensor::gemm_seconds);
+  if (!budgets_.empty()) tensor::set_threads(budgets_.front().compute);
+  const auto planted_link = limited_world();
+  const result::Ceilings ceilings =
+      measure::measure_ceilings(planted_link ? *planted_link : world_, tensor::gemm_seconds);
   const double event_cost_s = measure::event_cost_s();
   if (!is_root()) return;
   run_.machine = machine;
   run_.ceilings = ceilings;
   run_.event_cost_ns = event_cost_s * 1e9;
   describe_run();
+}
+
+// A planted slow link is the link of this run: its ceiling is measured through it.
+std::unique_ptr<transport::ProcessGroup> Runner::limited_world() {
+  for (const int point : lineup_.running) {
+    const transport::LinkLimit& link = lineup_.planned[static_cast<std::size_t>(point)].setup.link;
+    if (link.latency_s > 0 || link.bytes_per_s > 0) return transport::limit_links(world_, link);
+  }
+  return nullptr;
 }
 
 void Runner::describe_run() {
@@ -294,6 +309,9 @@ void Runner::measure() {
   for (int round = first_round(); round < config_.measure.rounds; ++round) {
     measure_round(round);
     clock_->refresh(world_);
+    activity().phase.store("measuring the GEMM rate", std::memory_order_relaxed);
+    tensor::set_threads(budgets_.front().compute);
+    gemm_rates_.push_back(measure::measure_gemm(world_, tensor::gemm_seconds));
   }
 }
 
@@ -317,6 +335,7 @@ void Runner::complete() {
   run_.status = "complete";
   run_.ended = utc_now();
   run_.clock_residual_us = clock_->residual_s() * 1e6;
+  if (!gemm_rates_.empty()) run_.ceilings.gemm_gflop_per_s = median(gemm_rates_);
   for (const auto& trace : traces_) run_.trace.insert(run_.trace.end(), trace.begin(), trace.end());
   report::write_exports(run_, *store_);
   write_run();

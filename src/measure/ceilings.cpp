@@ -14,15 +14,15 @@
 namespace ringmaster::measure {
 namespace {
 
-constexpr int repetitions = 5;
 constexpr int gemm_size = 1024;
 constexpr std::size_t copy_bytes = std::size_t{64} << 20;
 constexpr std::size_t flow_bytes = std::size_t{4} << 20;
+constexpr double slow_flow_s = 0.1;
 constexpr int flow_tag = 2;
 
 /// Median over repetitions of what all ranks measure at the same time.
 template <class Measure>
-double together(transport::ProcessGroup& group, Measure measure) {
+double together(transport::ProcessGroup& group, int repetitions, Measure measure) {
   measure();  // warm
   std::vector<double> seconds;
   for (int i = 0; i < repetitions; ++i) {
@@ -34,16 +34,10 @@ double together(transport::ProcessGroup& group, Measure measure) {
   return median(seconds);
 }
 
-double gemm_rate(transport::ProcessGroup& group, double (*gemm_seconds)(int n)) {
-  const double seconds = together(group, [&] { return gemm_seconds(gemm_size); });
-  const double rate = 2.0 * gemm_size * gemm_size * gemm_size / seconds * 1e-9;
-  return mean(transport::gather_values(group, rate));
-}
-
 double copy_rate(transport::ProcessGroup& group) {
   std::vector<std::byte> source(copy_bytes, std::byte{1});
   std::vector<std::byte> target(copy_bytes);
-  const double seconds = together(group, [&] {
+  const double seconds = together(group, 5, [&] {
     const Nanoseconds begin = now_ns();
     std::memcpy(target.data(), source.data(), copy_bytes);
     return to_seconds(now_ns() - begin);
@@ -86,6 +80,18 @@ class Flow {
   std::unique_ptr<transport::Request> in_;
 };
 
+/// Collective. Fewer samples over a slow link; rank 0 decides for all.
+double bulk_time(Flow& flow, int rank, transport::ProcessGroup& group) {
+  const double first = flow.round_trip(flow_bytes, 8);
+  const int samples = transport::gather_values(group, rank == 0 && first > slow_flow_s ? 3 : 11).front();
+  std::vector<double> seconds;
+  for (int i = 0; i < samples; ++i) {
+    seconds.push_back(flow.round_trip(flow_bytes, 8));
+    activity().touch();
+  }
+  return median(seconds);
+}
+
 template <class Measure>
 double median_of(int samples, Measure measure) {
   std::vector<double> seconds;
@@ -95,16 +101,21 @@ double median_of(int samples, Measure measure) {
 
 }  // namespace
 
+double measure_gemm(transport::ProcessGroup& group, double (*gemm_seconds)(int n)) {
+  const double seconds = together(group, 3, [&] { return gemm_seconds(gemm_size); });
+  const double rate = 2.0 * gemm_size * gemm_size * gemm_size / seconds * 1e-9;
+  return mean(transport::gather_values(group, rate));
+}
+
 result::Ceilings measure_ceilings(transport::ProcessGroup& group, double (*gemm_seconds)(int n)) {
   activity().phase.store("measuring ceilings", std::memory_order_relaxed);
   result::Ceilings ceilings;
-  ceilings.gemm_gflop_per_s = gemm_rate(group, gemm_seconds);
+  ceilings.gemm_gflop_per_s = measure_gemm(group, gemm_seconds);
   ceilings.copy_gb_per_s = copy_rate(group);
   if (group.size() < 2) return ceilings;
   Flow flow(group);
-  flow.round_trip(flow_bytes, 8);  // warm
   const double ping_pong = median_of(201, [&] { return flow.round_trip(8, 8); });
-  const double bulk = median_of(11, [&] { return flow.round_trip(flow_bytes, 8); });
+  const double bulk = bulk_time(flow, group.rank(), group);
   ceilings.pingpong_us = 0.5 * ping_pong * 1e6;
   ceilings.link_gb_per_s = static_cast<double>(flow_bytes) / (bulk - 0.5 * ping_pong) * 1e-9;
   group.barrier();

@@ -18,8 +18,6 @@ using account::Account;
 
 constexpr double worth_naming = 0.02;       // of the step
 constexpr double good_gemm_share = 0.6;     // of the GEMM rate: what a good step reaches
-constexpr double slow_factor = 4;           // a transfer so many times above the ceilings' time is slow
-constexpr double slow_factor_crowded = 16;  // ... where ranks share processing units
 constexpr double slow_network_gb_per_s = 2;
 constexpr std::int64_t small_bucket_bytes = 128 << 10;
 constexpr int many_buckets = 8;
@@ -219,24 +217,22 @@ Limit tiny_buckets_limit(Evidence& evidence) {
                     fmt::format("communication.bucket: {}", format_size(advice)));
 }
 
-// Transfers that nothing but the link explains: far above what the ceilings promise, or the link is a slow network.
+// Transfers over a link that is itself slow, as a single flow measured it when nothing else ran. What a fast link
+// carries slowly is not its fault: that is no_spare_core's and communication's.
 Limit slow_link_limit(Evidence& evidence) {
-  const double ideal = ideal_bytes_s(evidence) + ideal_messages_s(evidence);
   const double link = evidence.run.ceilings.link_gb_per_s;
   const double waited =
       std::min(evidence.exposed - std::min(evidence.progress, evidence.exposed), evidence.best_exposed);
-  const double factor = evidence.crowded ? slow_factor_crowded : slow_factor;
-  const bool far_above = ideal > 0 && waited > factor * ideal;
-  const bool network = link > 0 && link < slow_network_gb_per_s;
-  const double seconds = far_above || network ? waited - (network ? 0 : ideal) : 0;
+  const bool slow = link > 0 && link < slow_network_gb_per_s;
+  const double seconds = slow ? waited : 0;
   evidence.exposed -= seconds;
   const double bytes = wire_bytes(evidence.point);
   const double busy = std::max(evidence.summary.communication_s, 1e-12);
   return make_limit(
       evidence, Cause::slow_link, seconds,
-      fmt::format("the link is slow: {} a step move at {:.2f} GB/s, one flow did {:.2f} GB/s when nothing "
-                  "else ran; the step waits {} of {} for it ({})",
-                  format_bytes(bytes), bytes / busy * 1e-9, link, format_time(seconds), format_time(evidence.step),
+      fmt::format("the link is slow: one flow does {:.3g} GB/s when nothing else runs, and {} a step move over it at "
+                  "{:.3g} GB/s; the step waits {} of {} for it ({})",
+                  link, format_bytes(bytes), bytes / busy * 1e-9, format_time(seconds), format_time(evidence.step),
                   percent(seconds / evidence.step)),
       "train.micro_batches: twice as many (half the bytes a sample), or a faster path between the nodes");
 }

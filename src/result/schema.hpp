@@ -40,7 +40,7 @@ struct Machine {
 
 /// Measured in the same run; results are shown as shares of these.
 struct Ceilings {
-  double gemm_gflop_per_s = 0;  // sgemm n = 1024, same threads, all ranks at once, mean of ranks
+  double gemm_gflop_per_s = 0;  // sgemm n = 1024, same threads, all ranks at once: mean of ranks, median of rounds
   double copy_gb_per_s = 0;     // all ranks copy at once (read + written bytes), sum of ranks
   double pingpong_us = 0;       // 8 bytes, one way, ranks 0 and 1
   double link_gb_per_s = 0;     // one flow, ranks 0 and 1

@@ -2,6 +2,8 @@
 // hwloc's view of a machine as text and numbers.
 #include "topology/machine.hpp"
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 #include <hwloc.h>
 
@@ -118,6 +120,20 @@ std::string export_xml(hwloc_topology_t topology) {
   return xml;
 }
 
+/// hwloc knows the memory of NUMA nodes; in some virtual machines that is a part of what the system has.
+double memory_gb(hwloc_obj_t root, const std::string& source) {
+  const auto nodes = static_cast<double>(root->total_memory);
+  const long pages = source.empty() ? sysconf(_SC_PHYS_PAGES) : 0;
+  const double system = pages > 0 ? static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE)) : 0;
+  return std::max(nodes, system) / 1e9;
+}
+
+/// Processor names come padded with blanks.
+std::string trimmed(std::string text) {
+  text.erase(text.find_last_not_of(" \t") + 1);
+  return text;
+}
+
 }  // namespace
 
 MachineView view_machine(const std::string& source) {
@@ -127,11 +143,12 @@ MachineView view_machine(const std::string& source) {
   MachineView view;
   view.processor = info(hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0), "CPUModel");
   if (view.processor.empty()) view.processor = info(root, "CPUModel");
+  view.processor = trimmed(view.processor);
   view.packages = count(topology, HWLOC_OBJ_PACKAGE);
   view.numa_nodes = count(topology, HWLOC_OBJ_NUMANODE);
   view.cores = count(topology, HWLOC_OBJ_CORE);
   view.processing_units = count(topology, HWLOC_OBJ_PU);
-  view.memory_gb = static_cast<double>(root->total_memory) / 1e9;
+  view.memory_gb = memory_gb(root, source);
   view.line = fmt::format("{}, {}, {}, {}{}, {:.0f} GB", plural(view.packages, "package"), plural(view.cores, "core"),
                           plural(view.processing_units, "PU"), plural(view.numa_nodes, "NUMA node"),
                           last_cache(topology), view.memory_gb);

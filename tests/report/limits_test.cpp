@@ -132,15 +132,25 @@ TEST(Limits, TinyBucketsAreNamed) {
   EXPECT_EQ(first(made).cure, "communication.bucket: 2M");
 }
 
-// The same step with four large buckets: then the bytes are slow, not the messages.
+// The same step with four large buckets over a link that one flow alone cannot use faster.
 TEST(Limits, ASlowLinkIsNamed) {
   MadeStep step;
   step.transfer = 200;
   step.hidden = 60;
   MadeRun made = planted(step);
   made.run.points[0].engine = "inline";
+  made.run.ceilings.link_gb_per_s = 0.05;
   expect_first(made, Cause::slow_link);
-  EXPECT_TRUE(contains(first(made).sentence, "one flow did 5.00 GB/s")) << first(made).sentence;
+  EXPECT_TRUE(contains(first(made).sentence, "one flow does 0.05 GB/s")) << first(made).sentence;
+}
+
+// A fast link that is used badly is not slow.
+TEST(Limits, AFastLinkIsNotBlamed) {
+  MadeStep step;
+  step.transfer = 200;
+  MadeRun made = planted(step);
+  made.run.ceilings.link_gb_per_s = 5;
+  expect_first(made, Cause::communication);
 }
 
 TEST(Limits, ANetworkThatIsSlowByItselfIsASlowLink) {

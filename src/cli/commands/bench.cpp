@@ -109,6 +109,7 @@ result::Run describe(transport::ProcessGroup& world, const measure::ClockAlignme
   run.arguments = arguments();
   run.ranks = world.size();
   run.machine = experiment::machine_facts(places);
+  tensor::set_threads(1);
   run.ceilings = measure::measure_ceilings(world, tensor::gemm_seconds);
   run.event_cost_ns = measure::event_cost_s() * 1e9;
   run.clock_residual_us = clock.residual_s() * 1e6;
