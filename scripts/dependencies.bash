@@ -10,7 +10,7 @@ packages_all=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev file dpk
 missing_packages() {
   local installed
   installed=$(dpkg-query -W -f '${binary:Package} ${db:Status-Abbrev}\n' "$@" 2>/dev/null |
-    awk '$2 ~ /^ii/ { sub(/:.*/, "", $1); print $1 }')
+    awk '$2 ~ /^ii/ { sub(/:.*/, "", $1); print $1 }') || true # dpkg-query fails where one is unknown: then it is missing
   local package
   for package in "$@"; do
     grep -qxF -- "$package" <<<"$installed" || printf '%s\n' "$package"
@@ -41,12 +41,12 @@ ensure_packages() {
 }
 
 # processing_units: how many this shell may use.
-processing_units() { nproc; }
+processing_units() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; }
 
 # physical_cores: cores (not hardware threads) among the processing units that this shell may use.
 physical_cores() {
   local cores units
-  units=$(nproc)
+  units=$(processing_units)
   cores=$(lscpu -p=CORE,SOCKET 2>/dev/null | grep -v '^#' | sort -u | wc -l)
   ((cores >= 1 && cores < units)) && echo "$cores" || echo "$units"
 }

@@ -15,10 +15,12 @@
 namespace ringmaster::cli {
 namespace {
 
-// Under mpirun the terminal is behind a pipe: scripts/run says with RINGMASTER_COLOR what it saw.
+// Under mpirun a rank's output goes through a pseudo terminal of the launcher whatever is behind it: there scripts/run
+// says with RINGMASTER_COLOR what it saw.
 report::ExportOptions terminal_options() {
   report::ExportOptions options;
-  const bool terminal = isatty(STDOUT_FILENO) != 0 || std::getenv("RINGMASTER_COLOR") != nullptr;
+  const bool launched = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr || std::getenv("PMI_RANK") != nullptr;
+  const bool terminal = (!launched && isatty(STDOUT_FILENO) != 0) || std::getenv("RINGMASTER_COLOR") != nullptr;
   options.color = terminal && std::getenv("NO_COLOR") == nullptr;
   if (const char* columns = std::getenv("COLUMNS")) {
     const int width = std::atoi(columns);

@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <thread>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -91,9 +94,9 @@ std::unique_ptr<CLI::App> make_app(int& chosen_code) {
   return app;
 }
 
-int run_program(int argc, char** argv) {
-  stored_arguments().assign(argv + 1, argv + argc);
-  configure_log(LogLevel::info, launched_rank());
+namespace {
+
+int run_guarded(int argc, char** argv) {
   int code = success;
   try {
     const auto app = make_app(code);
@@ -105,6 +108,24 @@ int run_program(int argc, char** argv) {
     complain(std::string("error: ") + error.what());
     return failure;
   }
+}
+
+/// mpirun passes on what a rank wrote in its own time, and speaks of the exit code at once: our line comes first.
+void let_launcher_catch_up() {
+  if (std::getenv("OMPI_COMM_WORLD_RANK") == nullptr) return;
+  std::fflush(stderr);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  stored_arguments().assign(argv + 1, argv + argc);
+  configure_log(LogLevel::info, launched_rank());
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, not the end of the process
+  const int code = run_guarded(argc, argv);
+  if (code != success) let_launcher_catch_up();
+  return code;
 }
 
 }  // namespace ringmaster::cli

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/statistics.hpp"
+#include "report/bench_summary.hpp"
 
 namespace ringmaster::report {
 namespace {
@@ -85,6 +86,27 @@ void write_variant(const result::Run& run, const std::string& variant, const Pai
     out << fmt::format("# Avg bus bandwidth    : {:.4g}\n", totals.busbw_sum / totals.busbw_count);
 }
 
+/// In place, as training reduces: every variant against the library at its size.
+void write_verdicts(const result::Run& run, const Painter& painter, std::ostream& out) {
+  const std::vector<BenchSummary> summaries = summarize_bench(run);
+  const bool any = std::any_of(summaries.begin(), summaries.end(), [](const BenchSummary& s) {
+    return s.in_place.against_library.rounds > 0;
+  });
+  if (!any) return;
+  out << "#\n# " << painter.paint("against the library, in place", Style::bold)
+      << " (paired rounds, 95 % intervals, corrected over the table)\n";
+  out << painter.paint(fmt::format("# {:>11}  {:<22}  {:<30}  {:>11}  {:>9}", "size", "variant", "verdict",
+                                   "transfer us", "skew us"),
+                       Style::dim)
+      << "\n";
+  for (const BenchSummary& summary : summaries) {
+    const BenchSide& side = summary.in_place;
+    out << fmt::format("{:>13}  {:<22}  {:<30}  {:>11}  {:>9}\n", summary.row->bytes, printable(summary.row->variant),
+                       side.verdict == "-" ? "(the library)" : side.verdict, time_text(side.transfer_us),
+                       time_text(side.skew_us));
+  }
+}
+
 }  // namespace
 
 void write_bench_table(const result::Run& run, const Painter& painter, std::ostream& out) {
@@ -93,6 +115,7 @@ void write_bench_table(const result::Run& run, const Painter& painter, std::ostr
     if (std::find(variants.begin(), variants.end(), row.variant) == variants.end()) variants.push_back(row.variant);
   }
   for (const std::string& variant : variants) write_variant(run, variant, painter, out);
+  write_verdicts(run, painter, out);
   if (run.ranks < 2) out << "# one rank: nothing is sent, bandwidths say nothing\n";
 }
 

@@ -4,8 +4,9 @@ on_ranks 2 "$RINGMASTER" bench -b 1K -e 64K -f 4 -n 5 -w 2 -c 1 --rounds 3 --var
 expect_code 0 "bench"
 expect_in out 'size +count +type +redop +root +time +algbw +busbw +#wrong' "columns"
 expect_in out '^ +65536 +16384 +float +sum +-1 +[0-9.]+ +[0-9.]+ +[0-9.]+ +0 +[0-9.]+ +[0-9.]+ +[0-9.]+ +0' "a row"
+expect_in out '^ +65536 +ring +(no difference|[0-9.]+x (faster|slower)) \[' "verdicts"
 expect_file bench.json
-expect_in bench.json '"bytes": 65536' "JSON"
+expect_in bench.json '"size_bytes": 65536' "JSON"
 expect_in bench.json 'busbw_gb_per_s' "JSON"
 for arguments in "-b 1X" "-b 4M -e 1M" "-n 0" "-f 1" "--variants rign" "--type half"; do
   # shellcheck disable=SC2086

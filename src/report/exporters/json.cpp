@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "report/bench_summary.hpp"
 #include "report/exporter.hpp"
 #include "report/summary.hpp"
 #include "result/store.hpp"
@@ -71,6 +72,33 @@ Json workload_json(const result::Run& run, const std::vector<PointSummary>& summ
   return json;
 }
 
+Json bench_side_json(const BenchSide& side) {
+  Json json{{"time_us", measured(side.time_us)},
+            {"algbw_gb_per_s", measured(side.algbw_gb_per_s)},
+            {"busbw_gb_per_s", measured(side.busbw_gb_per_s)},
+            {"transfer_us", measured(side.transfer_us)},
+            {"skew_us", measured(side.skew_us)},
+            {"verdict", side.verdict}};
+  if (side.against_library.rounds > 0) {
+    json["against_library"] = {{"ratio", side.against_library.ratio},
+                               {"interval", interval(side.against_library.interval, 1)},
+                               {"p_value", side.against_library.p_value},
+                               {"rounds", side.against_library.rounds}};
+  }
+  return json;
+}
+
+Json bench_json(const result::Run& run) {
+  Json rows = Json::array();
+  for (const BenchSummary& summary : summarize_bench(run)) {
+    rows.push_back({{"variant", summary.row->variant},
+                    {"size_bytes", summary.row->bytes},
+                    {"out_of_place", bench_side_json(summary.out_of_place)},
+                    {"in_place", bench_side_json(summary.in_place)}});
+  }
+  return rows;
+}
+
 void write(const result::Run& run, const ExportOptions&, std::ostream& out) {
   Json json = Json::parse(to_json_complete(run, -1));
   const std::vector<PointSummary> summaries = summarize(run);
@@ -80,6 +108,7 @@ void write(const result::Run& run, const ExportOptions&, std::ostream& out) {
   for (const std::string& workload : workloads(run)) loads.push_back(workload_json(run, summaries, workload));
   json["summary"] = {{"points", std::move(points)}, {"workloads", std::move(loads)}};
   json["summary"]["events_per_step"] = measured(events_per_step(run));
+  if (run.kind == "bench") json["summary"]["bench"] = bench_json(run);
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
