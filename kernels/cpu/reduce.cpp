@@ -52,9 +52,7 @@ void add(const float* a, const float* b, const float* c, const float* d, float* 
   add_4_f32(a, b, c, d, out, n);
 }
 void add(const double* a, const double* b, double* out, std::int64_t n) { add_2_f64(a, b, out, n); }
-void add(const double* a, const double* b, const double* c, double* out, std::int64_t n) {
-  add_3_f64(a, b, c, out, n);
-}
+void add(const double* a, const double* b, const double* c, double* out, std::int64_t n) { add_3_f64(a, b, c, out, n); }
 void add(const double* a, const double* b, const double* c, const double* d, double* out, std::int64_t n) {
   add_4_f64(a, b, c, d, out, n);
 }

@@ -51,24 +51,15 @@ bool is_activity(const Event& event) {
 /// The account of every label but exposed_wait, which is split.
 Account account_of(Label label) {
   switch (label) {
-    case Label::data_wait:
-      return Account::data_wait;
-    case Label::forward:
-      return Account::forward;
-    case Label::backward:
-      return Account::backward;
-    case Label::encode:
-      return Account::encode;
-    case Label::optimizer:
-      return Account::optimizer;
-    case Label::host_gap:
-      return Account::host_gap;
-    case Label::pipeline_bubble:
-      return Account::pipeline_bubble;
-    case Label::progress:
-      return Account::progress;
-    default:
-      return Account::other;
+    case Label::data_wait: return Account::data_wait;
+    case Label::forward: return Account::forward;
+    case Label::backward: return Account::backward;
+    case Label::encode: return Account::encode;
+    case Label::optimizer: return Account::optimizer;
+    case Label::host_gap: return Account::host_gap;
+    case Label::pipeline_bubble: return Account::pipeline_bubble;
+    case Label::progress: return Account::progress;
+    default: return Account::other;
   }
 }
 

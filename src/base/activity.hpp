@@ -13,14 +13,14 @@ namespace ringmaster {
 
 /// One a process (ranks that are threads share it, which only tests do). Strings must be static or outlive it.
 struct Activity {
-  std::atomic<const char*> phase{"start"};        // "forward", "waiting for a bucket", "bench", ...
-  std::atomic<const char*> operation{""};         // name of the collective in flight
-  std::atomic<const char*> point{""};             // name of the sweep point
+  std::atomic<const char*> phase{"start"};  // "forward", "waiting for a bucket", "bench", ...
+  std::atomic<const char*> operation{""};   // name of the collective in flight
+  std::atomic<const char*> point{""};       // name of the sweep point
   std::atomic<std::int64_t> step{-1};
   std::atomic<std::int64_t> bucket{-1};
-  std::atomic<std::int64_t> round{-1};            // round of the schedule
-  std::atomic<std::int64_t> peer{-1};             // rank waited for, where known
-  std::atomic<Nanoseconds> progress_at{0};        // last time something moved: the watchdog's food
+  std::atomic<std::int64_t> round{-1};      // round of the schedule
+  std::atomic<std::int64_t> peer{-1};       // rank waited for, where known
+  std::atomic<Nanoseconds> progress_at{0};  // last time something moved: the watchdog's food
 
   void touch() { progress_at.store(now_ns(), std::memory_order_relaxed); }
   /// "point ring, step 12, bucket 3, waiting for a bucket, ring round 1, for rank 0".

@@ -71,5 +71,4 @@ namespace detail {
 
 /// An invariant of ours. Prints place and message and aborts; stays on in release builds.
 #define RINGMASTER_ASSERT(condition, message) \
-  ((condition) ? static_cast<void>(0)         \
-               : ::ringmaster::detail::assertion_failed(#condition, message, __FILE__, __LINE__))
+  ((condition) ? static_cast<void>(0) : ::ringmaster::detail::assertion_failed(#condition, message, __FILE__, __LINE__))

@@ -36,6 +36,8 @@ std::vector<Event> Recorder::events() const {
   return out;
 }
 
-std::int64_t Recorder::lost() const { return std::max<std::int64_t>(0, written_ - static_cast<std::int64_t>(events_.size())); }
+std::int64_t Recorder::lost() const {
+  return std::max<std::int64_t>(0, written_ - static_cast<std::int64_t>(events_.size()));
+}
 
 }  // namespace ringmaster

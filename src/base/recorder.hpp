@@ -13,19 +13,19 @@ namespace ringmaster {
 
 /// What a rank's main lane does; the first ten are the accounts that must add up to the step.
 enum class Label : std::uint8_t {
-  data_wait,          // waiting for the loader
+  data_wait,  // waiting for the loader
   forward,
   backward,
-  exposed_wait,       // waiting for a bucket; split into skew and transfer afterwards
-  encode,             // encode and decode on the main lane
+  exposed_wait,  // waiting for a bucket; split into skew and transfer afterwards
+  encode,        // encode and decode on the main lane
   optimizer,
   host_gap,
   pipeline_bubble,
-  progress,           // inline progress of the engine: communication work on the main lane
-  other,              // named work that is none of the above (zeroing gradients, bookkeeping)
-  step,               // the whole optimizer step
-  bucket_enqueued,    // an instant: begin = end; index = bucket
-  bucket_transfer,    // engine: from the first message to the last; index = bucket
+  progress,         // inline progress of the engine: communication work on the main lane
+  other,            // named work that is none of the above (zeroing gradients, bookkeeping)
+  step,             // the whole optimizer step
+  bucket_enqueued,  // an instant: begin = end; index = bucket
+  bucket_transfer,  // engine: from the first message to the last; index = bucket
 };
 constexpr int account_count = 10;
 const char* name_of(Label label);

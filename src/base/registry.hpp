@@ -39,8 +39,7 @@ std::vector<std::string> entry_names(std::span<const Entry* const> entries) {
 template <class Entry>
 const Entry& require_entry(std::span<const Entry* const> entries, std::string_view name, const std::string& what) {
   if (const Entry* entry = find_entry(entries, name)) return *entry;
-  throw UserError("unknown " + what + " '" + std::string(name) + "'",
-                  suggestion(name, entry_names(entries)));
+  throw UserError("unknown " + what + " '" + std::string(name) + "'", suggestion(name, entry_names(entries)));
 }
 
 }  // namespace ringmaster

@@ -22,8 +22,8 @@ using ParameterValue = std::variant<std::int64_t, double, bool, std::string>;  /
 struct ParameterSpec {
   const char* name;
   ParameterType type;
-  const char* unit;           // "", "bytes", "s", "samples", ...
-  const char* default_text;   // parsed like user input
+  const char* unit;          // "", "bytes", "s", "samples", ...
+  const char* default_text;  // parsed like user input
   double lowest = 0;
   double highest = 9.0e15;
   const char* help = "";

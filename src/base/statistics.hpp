@@ -22,7 +22,7 @@ struct Estimate {
   Interval interval;
 };
 
-double median(std::span<const double> values);                       // NaN for none
+double median(std::span<const double> values);  // NaN for none
 double mean(std::span<const double> values);
 /// Median absolute deviation (not scaled).
 double median_deviation(std::span<const double> values);

@@ -59,8 +59,7 @@ void refuse_processes_started_alone(const transport::ProcessGroup& world) {
 
 void refuse_unequal_ranks(transport::ProcessGroup& world) {
   experiment::require_equal(world, "the build", build_id(), "start the same program on every node");
-  experiment::require_equal(world, "the command line", join(arguments(), " "),
-                            "give every rank the same arguments");
+  experiment::require_equal(world, "the command line", join(arguments(), " "), "give every rank the same arguments");
 }
 
 }  // namespace

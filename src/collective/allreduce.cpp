@@ -72,7 +72,7 @@ Verdict supports(const AllreduceChoice& choice, int ranks) {
 struct Allreduce::Impl {
   transport::ProcessGroup& group;
   AllreduceChoice choice;
-  const Library* library = nullptr;             // or
+  const Library* library = nullptr;  // or
   std::optional<schedule::Schedule> schedule;
   int next_tag = 0;
 };

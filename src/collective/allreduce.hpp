@@ -14,10 +14,10 @@ namespace ringmaster::collective {
 
 /// What the user asked for.
 struct AllreduceChoice {
-  std::string algorithm = "ring";        // a builder's or a library entry's name; '-' and '_' are the same
-  Parameters parameters;                 // the entry's own; missing ones take their defaults
-  std::int64_t segment_bytes = 0;        // 0: the executor chooses
-  std::vector<int> rank_order;           // empty: 0..p-1
+  std::string algorithm = "ring";  // a builder's or a library entry's name; '-' and '_' are the same
+  Parameters parameters;           // the entry's own; missing ones take their defaults
+  std::int64_t segment_bytes = 0;  // 0: the executor chooses
+  std::vector<int> rank_order;     // empty: 0..p-1
 };
 
 /// A row of help: every variant there is, with its parameters and its answer for this group.

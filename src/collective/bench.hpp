@@ -17,18 +17,18 @@
 namespace ringmaster::collective {
 
 struct BenchOptions {
-  std::vector<std::int64_t> sizes;   // bytes; whole elements
+  std::vector<std::int64_t> sizes;  // bytes; whole elements
   DataType type = DataType::float32;
   std::vector<AllreduceChoice> variants;
-  int iterations = 20;               // k calls a sample
-  int warmup = 5;                    // calls before the first sample of a size
-  int rounds = 15;                   // samples a variant and size
-  int single_calls = 3;              // a round, for transfer and skew
-  bool check = false;                // compare one result of each with exact sums
+  int iterations = 20;   // k calls a sample
+  int warmup = 5;        // calls before the first sample of a size
+  int rounds = 15;       // samples a variant and size
+  int single_calls = 3;  // a round, for transfer and skew
+  bool check = false;    // compare one result of each with exact sums
   std::uint64_t seed = 1;
   Waiting waiting = Waiting::spin;
   std::function<Nanoseconds(Nanoseconds)> to_common;  // this rank's clock -> the common one
-  double clock_residual_s = 0;       // transfer and skew are left out where this is over 5 % of them
+  double clock_residual_s = 0;                        // transfer and skew are left out where this is over 5 % of them
   /// After each size, on every rank.
   std::function<void(int done, int total, const std::string& what)> progress;
 };

@@ -41,9 +41,7 @@ struct Engine::Impl {
   std::thread thread;
 
   Ticket& ticket(std::int64_t number) { return ring[static_cast<std::size_t>(number % capacity)]; }
-  bool is_complete(std::int64_t number) {
-    return ticket(number).completed.load(std::memory_order_acquire) == number;
-  }
+  bool is_complete(std::int64_t number) { return ticket(number).completed.load(std::memory_order_acquire) == number; }
 
   /// One pass over the operations in flight; true if one of them ended. Blocking ones only where they may block.
   enum class Blocking : std::uint8_t { skip, run };
@@ -105,7 +103,8 @@ void Engine::Impl::thread_main() {
 
 Engine::Engine(const EngineOptions& options) : impl_(std::make_unique<Impl>()) {
   impl_->options = options;
-  if (options.mode == EngineMode::own_thread) impl_->thread = std::thread([impl = impl_.get()] { impl->thread_main(); });
+  if (options.mode == EngineMode::own_thread)
+    impl_->thread = std::thread([impl = impl_.get()] { impl->thread_main(); });
 }
 
 Engine::~Engine() {

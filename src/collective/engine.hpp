@@ -18,9 +18,9 @@ enum class EngineMode { own_thread, inline_progress };
 
 struct EngineOptions {
   EngineMode mode = EngineMode::inline_progress;
-  int in_flight = 2;                 // operations that progress at the same time
+  int in_flight = 2;  // operations that progress at the same time
   Waiting waiting = Waiting::yield;
-  Recorder* recorder = nullptr;      // the engine's lane: bucket_transfer events
+  Recorder* recorder = nullptr;  // the engine's lane: bucket_transfer events
 };
 
 /// `submit`, `poll`, `wait` come from one thread (the main lane).

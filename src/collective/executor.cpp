@@ -272,10 +272,11 @@ class ScheduleOperation final : public Operation {
     const auto count = static_cast<std::int64_t>(buffers.output.size()) / element_bytes;
     for (std::size_t i = 0; i < schedule.lanes.size(); ++i) {
       const schedule::ElementRange slice = lane_elements(schedule, i, count, 64 / element_bytes);
-      Bases bases{buffers.input.data() + slice.begin * element_bytes, buffers.output.data() + slice.begin * element_bytes,
-                  element_bytes, buffers.type};
+      Bases bases{buffers.input.data() + slice.begin * element_bytes,
+                  buffers.output.data() + slice.begin * element_bytes, element_bytes, buffers.type};
       const int tag = options.first_tag + static_cast<int>(i) * segments_in_flight;
-      lanes_.push_back(std::make_unique<LaneRun>(group, schedule.lanes[i], slice.size(), bases, options.segment_bytes, tag));
+      lanes_.push_back(
+          std::make_unique<LaneRun>(group, schedule.lanes[i], slice.size(), bases, options.segment_bytes, tag));
     }
   }
 
@@ -297,7 +298,9 @@ int tags_needed(const schedule::Schedule& schedule) {
   return static_cast<int>(schedule.lanes.size()) * segments_in_flight;
 }
 
-std::int64_t default_segment_bytes(std::int64_t chunks) { return chunk_message_bytes * std::max<std::int64_t>(chunks, 1); }
+std::int64_t default_segment_bytes(std::int64_t chunks) {
+  return chunk_message_bytes * std::max<std::int64_t>(chunks, 1);
+}
 
 std::unique_ptr<Operation> make_schedule_operation(transport::ProcessGroup& group, const schedule::Schedule& schedule,
                                                    const Buffers& buffers, const ExecutorOptions& options) {

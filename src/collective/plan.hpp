@@ -33,7 +33,7 @@ struct PlannedSum {
   Piece destination;
   std::int32_t first_source = 0;  // in Plan::sources
   std::int32_t source_count = 0;
-  bool after_sends = false;       // the destination is being sent in this round: wait until it was read
+  bool after_sends = false;  // the destination is being sent in this round: wait until it was read
 };
 
 struct PlannedRound {
@@ -48,7 +48,7 @@ struct Plan {
   std::int64_t elements = 0;         // of the segment
   std::int64_t bounce_elements = 0;  // two halves: rounds take turns
   int slots = 0;
-  int most_receives = 0;             // of any round
+  int most_receives = 0;  // of any round
   int most_sends = 0;
   std::vector<PlannedRound> rounds;
   std::vector<PlannedMessage> receives;

@@ -17,7 +17,7 @@ namespace ringmaster::data {
 /// What a model wants (a copy of the model's description; this module does not know models).
 struct SampleShape {
   bool tokens = false;
-  std::int64_t length = 0;      // tokens a sample, or features
+  std::int64_t length = 0;  // tokens a sample, or features
   std::int64_t vocabulary = 0;
   std::int64_t outputs = 0;
 };
@@ -48,8 +48,8 @@ class Dataset {
 };
 
 struct DataChoice {
-  std::string kind = "text";   // registry name: "text", "synthetic"
-  std::string path;            // text: a file or a folder (relative to the config)
+  std::string kind = "text";  // registry name: "text", "synthetic"
+  std::string path;           // text: a file or a folder (relative to the config)
   Parameters parameters;
   std::uint64_t seed = 1;
 };
@@ -72,13 +72,13 @@ std::unique_ptr<Dataset> make_dataset(DataChoice choice, const SampleShape& shap
 std::int64_t shuffled(std::int64_t position, std::int64_t size, std::uint64_t seed, std::int64_t epoch);
 
 struct LoaderOptions {
-  std::int64_t batch = 1;     // samples a rank takes at a time
+  std::int64_t batch = 1;  // samples a rank takes at a time
   int rank = 0;
   int ranks = 1;
   std::uint64_t seed = 1;
-  int threads = 1;            // 0: the caller's own thread makes each batch
-  int queue = 4;              // batches ready in advance at most
-  double planted_delay_s = 0; // for tests of the doctor: each batch takes at least so long more
+  int threads = 1;             // 0: the caller's own thread makes each batch
+  int queue = 4;               // batches ready in advance at most
+  double planted_delay_s = 0;  // for tests of the doctor: each batch takes at least so long more
 };
 
 /// Where a loader stands: batches handed out. Epoch and order follow from it.

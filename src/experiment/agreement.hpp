@@ -21,10 +21,12 @@ class AgreedError : public UserError {
 /// Returns rank 0's text on every rank.
 std::string on_root(transport::ProcessGroup& group, const std::function<std::string()>& body);
 
-/// Collective over `group`. Every rank runs `body`; if any throws a UserError, all throw the lowest rank's as AgreedError.
+/// Collective over `group`. Every rank runs `body`; if any throws a UserError, all throw the lowest rank's as
+/// AgreedError.
 void on_every_rank(transport::ProcessGroup& group, const std::function<void()>& body);
 
-/// Collective over `group`. AgreedError if the ranks' texts differ: "WHAT differs between ranks: rank 3 on node2 has ...".
+/// Collective over `group`. AgreedError if the ranks' texts differ: "WHAT differs between ranks: rank 3 on node2 has
+/// ...".
 void require_equal(transport::ProcessGroup& group, const std::string& what, const std::string& mine,
                    const std::string& hint);
 

@@ -24,10 +24,9 @@ struct Quantity {
 constexpr double us_per_s = 1e6;
 const std::array quantities{
     Quantity{"step_us", [](const PointSummary& p) { return p.step_s.value * us_per_s; }},
-    Quantity{"exposed_share",
-             [](const PointSummary& p) {
-               return share(p, Account::exposed_skew) + share(p, Account::exposed_transfer);
-             }},
+    Quantity{
+        "exposed_share",
+        [](const PointSummary& p) { return share(p, Account::exposed_skew) + share(p, Account::exposed_transfer); }},
     Quantity{"skew_share", [](const PointSummary& p) { return share(p, Account::exposed_skew); }},
     Quantity{"transfer_share", [](const PointSummary& p) { return share(p, Account::exposed_transfer); }},
     Quantity{"data_wait_share", [](const PointSummary& p) { return share(p, Account::data_wait); }},
@@ -50,9 +49,7 @@ bool holds(double value, const std::string& comparison, double bound) {
   return value >= bound;
 }
 
-bool is_variant(const PointSummary& point) {
-  return point.point->role == "variant" || point.point->role == "baseline";
-}
+bool is_variant(const PointSummary& point) { return point.point->role == "variant" || point.point->role == "baseline"; }
 
 /// "name.step_us" -> name; "" if the assertion is about all variants.
 std::string point_of(const std::string& quantity) {

@@ -29,7 +29,7 @@ struct ThreadBudget {
   collective::EngineMode engine = collective::EngineMode::inline_progress;
   int loaders = 0;
   collective::Waiting waiting = collective::Waiting::yield;
-  int units = 0;             // the poorest rank's
+  int units = 0;  // the poorest rank's
   bool oversubscribed = false;
   std::string stamp() const;  // "" or "oversubscribed: ... not a performance result"
 };

@@ -55,9 +55,7 @@ void move_to(Node& node, const Place& place) {
 class Parser {
  public:
   Parser(const std::string& file, const ConfigFiles& files)
-      : file_(file),
-        files_(files),
-        reader_(std::filesystem::path(file).parent_path().string(), files, complaints_) {}
+      : file_(file), files_(files), reader_(std::filesystem::path(file).parent_path().string(), files, complaints_) {}
 
   Config parse(const std::string& text, const std::vector<std::string>& overrides);
 
@@ -185,7 +183,8 @@ void Parser::read_sweep(const Node& tree) {
     const bool replaced = std::find(overridden_.begin(), overridden_.end(), entry.key) != overridden_.end();
     if (complaints_.size() != before || replaced) continue;
     points *= std::min(values.items.size(), most_points + 1);
-    if (points > most_points) return complain(entry.key_place, fmt::format("the sweep has more than {} points", most_points));
+    if (points > most_points)
+      return complain(entry.key_place, fmt::format("the sweep has more than {} points", most_points));
     axes_.push_back({entry.key, entry.key_place, values.items});
   }
   // The order of keys in a file means nothing.
@@ -261,14 +260,16 @@ void Parser::read_assertion(const NodeEntry& entry, const Node& bound) {
 void Parser::read_assertions(const Node& tree) {
   const Node* section = tree.find("assert");
   if (section == nullptr || section->kind == NodeKind::null) return;
-  if (section->kind != NodeKind::map) return complain(section->place, "'assert' expects a map of quantity: \"< bound\"");
+  if (section->kind != NodeKind::map)
+    return complain(section->place, "'assert' expects a map of quantity: \"< bound\"");
   std::vector<NodeEntry> entries = section->entries;
   std::sort(entries.begin(), entries.end(), [](const NodeEntry& a, const NodeEntry& b) { return a.key < b.key; });
   for (const NodeEntry& entry : entries) {
     const std::vector<std::string> known = assertable_quantities();
     const std::string quantity = entry.key.substr(entry.key.rfind('.') + 1);
     if (std::find(known.begin(), known.end(), quantity) == known.end()) {
-      complain(entry.key_place, fmt::format("unknown quantity '{}' in 'assert'", quantity), suggestion(quantity, known));
+      complain(entry.key_place, fmt::format("unknown quantity '{}' in 'assert'", quantity),
+               suggestion(quantity, known));
       continue;
     }
     if (entry.value.kind == NodeKind::list) {
@@ -317,7 +318,8 @@ Config Parser::parse(const std::string& text, const std::vector<std::string>& ov
   Node tree = read_yaml(text, file_, complaints_);
   const bool broken = !complaints_.empty() && tree.kind == NodeKind::null;
   if (!broken && tree.kind == NodeKind::null) tree = Node{NodeKind::map, {file_, 1, 1}, {}, {}, {}};
-  if (!broken && tree.kind != NodeKind::map) complain(tree.place, "a config is a map of keys, got " + kind_name(tree.kind));
+  if (!broken && tree.kind != NodeKind::map)
+    complain(tree.place, "a config is a map of keys, got " + kind_name(tree.kind));
   for (const std::string& override_text : overrides) read_override(override_text);
   if (tree.kind != NodeKind::map) throw_complaints();
   merge_settings(tree, overlay_);

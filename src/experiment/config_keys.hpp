@@ -17,7 +17,7 @@ namespace ringmaster::experiment {
 enum class KeyScope { run, point };
 
 struct Key {
-  ParameterSpec spec;             // name: dotted
+  ParameterSpec spec;  // name: dotted
   KeyScope scope = KeyScope::point;
   const char* automatic = "";     // a number's word: "auto" ...
   std::int64_t automatic_is = 0;  // ... and what it stands for

@@ -2,10 +2,10 @@
 // docs/config.md, from the table of keys and the registries.
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "collective/allreduce.hpp"
 #include "experiment/assertions.hpp"
 #include "experiment/config_keys.hpp"
-#include "base/text.hpp"
 
 namespace ringmaster::experiment {
 namespace {

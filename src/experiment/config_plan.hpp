@@ -28,7 +28,7 @@ struct Workload {
 /// A point with the texts that the resolved config needs.
 struct PlannedWorkload {
   std::string name;
-  ReadSetup base;                   // without the sweep
+  ReadSetup base;  // without the sweep
   std::vector<PlannedPoint> points;
 };
 

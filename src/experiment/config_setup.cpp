@@ -114,7 +114,8 @@ void SetupReader::read_entry(const NodeEntry& entry, const std::string& dotted) 
       const bool automatic = dotted == "parallel" && entry.value.text == "auto";
       if (entry.value.kind == NodeKind::map) return read_section(entry.value, dotted + ".");
       if (entry.value.kind == NodeKind::null || automatic) return;
-      return complain(entry.value.place, fmt::format("'{}' expects a map, got {}", dotted, kind_name(entry.value.kind)));
+      return complain(entry.value.place,
+                      fmt::format("'{}' expects a map, got {}", dotted, kind_name(entry.value.kind)));
     }
     if (starts_with(dotted, "data.")) return data_parameters_.push_back(entry);
   }
@@ -308,9 +309,10 @@ collective::AllreduceChoice SetupReader::read_choice(const Node& node) {
 
 void SetupReader::read_rank_order(const Node& node) {
   if (node.kind == NodeKind::scalar && node.text == "auto") return;
-  if (node.kind != NodeKind::list) return complain(node.place, "communication.rank_order expects a list of ranks or auto");
-  const ParameterSpec spec{"rank_order", ParameterType::integer, "", "0", 0, static_cast<double>(node.items.size()) - 1,
-                           ""};
+  if (node.kind != NodeKind::list)
+    return complain(node.place, "communication.rank_order expects a list of ranks or auto");
+  const ParameterSpec spec{
+      "rank_order", ParameterType::integer, "", "0", 0, static_cast<double>(node.items.size()) - 1, ""};
   std::set<std::int64_t> seen;
   std::string text;
   for (const Node& item : node.items) {

@@ -24,8 +24,8 @@ struct ConfigFiles {
 /// What is read once per point.
 struct ReadSetup {
   Setup setup;
-  std::string model_text;        // flow YAML of the model, complete
-  std::string collective_text;   // "direct(form=one_shot)"
+  std::string model_text;                     // flow YAML of the model, complete
+  std::string collective_text;                // "direct(form=one_shot)"
   std::map<std::string, std::string> values;  // other keys with their text, complete
 };
 

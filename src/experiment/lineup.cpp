@@ -10,9 +10,7 @@
 namespace ringmaster::experiment {
 namespace {
 
-int ranks_of(const PlannedPoint& planned, int world) {
-  return planned.setup.ranks > 0 ? planned.setup.ranks : world;
-}
+int ranks_of(const PlannedPoint& planned, int world) { return planned.setup.ranks > 0 ? planned.setup.ranks : world; }
 
 std::string reason_to_skip(const PlannedPoint& planned, int world) {
   const int ranks = ranks_of(planned, world);
@@ -55,8 +53,8 @@ Lineup line_up(transport::ProcessGroup& world, const Config& config) {
     point.name = planned.name;
     point.workload = planned.workload;
     point.role = planned.role;
-    point.variant = planned.role == "twin"     ? "no communication"
-                    : planned.role == "single" ? "one rank"
+    point.variant = planned.role == "twin"         ? "no communication"
+                    : planned.role == "single"     ? "one rank"
                     : planned.role == "unrecorded" ? "recorder off"
                                                    : planned.setup.train.allreduce.algorithm;
     point.settings = planned.settings;

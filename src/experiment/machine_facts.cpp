@@ -20,11 +20,11 @@ namespace ringmaster::experiment {
 namespace {
 
 // Only what changes a timing; never a whole environment (it holds tokens).
-constexpr std::array allowed_prefixes{
-    std::string_view("OMPI_MCA_"), std::string_view("OMP_"),  std::string_view("OPENBLAS_"),
-    std::string_view("UCX_"),      std::string_view("NCCL_"), std::string_view("MALLOC_"),
-    std::string_view("GOMP_"),     std::string_view("MKL_NUM_THREADS")};
-constexpr std::array refused_words{std::string_view("KEY"), std::string_view("TOKEN"), std::string_view("SECRET"),
+constexpr std::array allowed_prefixes{std::string_view("OMPI_MCA_"), std::string_view("OMP_"),
+                                      std::string_view("OPENBLAS_"), std::string_view("UCX_"),
+                                      std::string_view("NCCL_"),     std::string_view("MALLOC_"),
+                                      std::string_view("GOMP_"),     std::string_view("MKL_NUM_THREADS")};
+constexpr std::array refused_words{std::string_view("KEY"),  std::string_view("TOKEN"), std::string_view("SECRET"),
                                    std::string_view("PASS"), std::string_view("orte_"), std::string_view("ess_")};
 
 bool allowed(std::string_view name) {

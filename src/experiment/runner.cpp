@@ -76,19 +76,19 @@ class Runner {
   std::vector<std::unique_ptr<PointTrainer>> trainers_;  // by point; null if it does not run
   std::unique_ptr<measure::ClockAlignment> clock_;
   std::set<BlockKey> done_;
-  std::set<int> ended_;        // points whose PointEnd is stored
-  std::set<int> diverged_;     // points with a loss that is not finite
+  std::set<int> ended_;                                  // points whose PointEnd is stored
+  std::set<int> diverged_;                               // points with a loss that is not finite
   std::vector<std::vector<result::TraceEvent>> traces_;  // last block of each point, rank 0
-  std::vector<double> gemm_rates_;  // one a round
+  std::vector<double> gemm_rates_;                       // one a round
   int attempt_ = 0;
   int blocks_done_ = 0;
 };
 
 void Runner::open_store() {
   on_root(world_, [this] {
-    store_ = std::make_unique<result::Store>(options_.resume
-                                                 ? result::Store::resume(options_.output)
-                                                 : result::Store::create(options_.output, options_.overwrite));
+    store_ =
+        std::make_unique<result::Store>(options_.resume ? result::Store::resume(options_.output)
+                                                        : result::Store::create(options_.output, options_.overwrite));
     return store_->folder();
   });
 }
@@ -104,9 +104,9 @@ void Runner::load_previous() {
                       "resume with the same config and --set, or choose another --output");
     }
     if (run_.ranks != world_.size()) {
-      throw UserError(fmt::format("{}: began with {} ranks, now there are {}", options_.output, run_.ranks,
-                                  world_.size()),
-                      fmt::format("start with -np {}", run_.ranks));
+      throw UserError(
+          fmt::format("{}: began with {} ranks, now there are {}", options_.output, run_.ranks, world_.size()),
+          fmt::format("start with -np {}", run_.ranks));
     }
     std::string text;
     for (const result::Block& block : run_.blocks) {
@@ -194,9 +194,8 @@ void Runner::make_trainers() {
   traces_.resize(lineup_.planned.size());
   for (const int point : lineup_.running) {
     const auto i = static_cast<std::size_t>(point);
-    on_every_rank(world_, [&] {
-      trainers_[i] = std::make_unique<PointTrainer>(world_, lineup_.planned[i], budgets_[i]);
-    });
+    on_every_rank(world_,
+                  [&] { trainers_[i] = std::make_unique<PointTrainer>(world_, lineup_.planned[i], budgets_[i]); });
     trainers_[i]->describe(lineup_.points[i]);
   }
   if (!is_root()) return;
@@ -241,7 +240,9 @@ void Runner::catch_up() {
     }
     const std::int64_t missing = target - trainer(point).steps_done();
     if (options_.progress && is_root()) {
-      options_.progress(blocks_done_, 0, fmt::format("{}: repeating {} steps", lineup_.planned[static_cast<std::size_t>(point)].name, missing));
+      options_.progress(
+          blocks_done_, 0,
+          fmt::format("{}: repeating {} steps", lineup_.planned[static_cast<std::size_t>(point)].name, missing));
     }
     trainer(point).catch_up(static_cast<int>(missing));
   }

@@ -14,10 +14,10 @@
 namespace ringmaster::experiment {
 
 struct RunOptions {
-  std::string output;                 // the run's folder, the same on every rank
+  std::string output;  // the run's folder, the same on every rank
   bool overwrite = false;
   bool resume = false;
-  std::vector<std::string> arguments; // for the record
+  std::vector<std::string> arguments;  // for the record
   /// Rank 0: called after every block with done and total.
   std::function<void(int done, int total, const std::string& what)> progress;
 };

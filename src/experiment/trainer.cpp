@@ -33,7 +33,7 @@ struct PointTrainer::Impl {
   transport::ProcessGroup& world;
   PlannedPoint planned;
   ThreadBudget budget;
-  int ranks = 0;  // that take part
+  int ranks = 0;                                     // that take part
   std::unique_ptr<transport::ProcessGroup> group;    // null for ranks that take no part
   std::unique_ptr<transport::ProcessGroup> limited;  // over group, where a slow link is planted
   Recorder main;

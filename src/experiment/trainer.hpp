@@ -17,9 +17,9 @@ namespace ringmaster::experiment {
 
 /// What the ranks of a point measured in one block, gathered on every rank of the world.
 struct BlockSamples {
-  result::Block block;                        // complete but for point, round, attempt
-  std::vector<result::TraceEvent> trace;      // both lanes of every rank
-  bool finite = true;                         // no loss was NaN or infinite
+  result::Block block;                    // complete but for point, round, attempt
+  std::vector<result::TraceEvent> trace;  // both lanes of every rank
+  bool finite = true;                     // no loss was NaN or infinite
 };
 
 class PointTrainer {

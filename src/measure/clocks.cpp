@@ -18,8 +18,8 @@ constexpr int ping_pongs = 100;
 constexpr int clock_tag = 1;
 
 struct Offset {
-  double ns = 0;              // this rank's clock minus rank 0's
-  double round_trip_ns = 0;   // of the fastest ping-pong: half of it bounds the error
+  double ns = 0;             // this rank's clock minus rank 0's
+  double round_trip_ns = 0;  // of the fastest ping-pong: half of it bounds the error
 };
 
 /// Ping-pongs between two ranks, the requests made once.

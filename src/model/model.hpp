@@ -24,9 +24,9 @@ struct ParameterInfo {
   std::string name;                 // "block2.attention.qkv.weight"
   std::vector<std::int64_t> shape;  // row-major
   Initializer initializer = Initializer::normal;
-  double deviation = 0.02;          // of Initializer::normal
-  bool decays = true;               // weight decay applies
-  int split_axis = -1;              // axis along which it may be split over ranks; -1: none
+  double deviation = 0.02;  // of Initializer::normal
+  bool decays = true;       // weight decay applies
+  int split_axis = -1;      // axis along which it may be split over ranks; -1: none
   std::int64_t size() const;
 };
 

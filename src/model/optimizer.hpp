@@ -14,8 +14,8 @@ enum class OptimizerKind : std::uint8_t { sgd, adamw };
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::adamw;
   double learning_rate = 1e-3;
-  double momentum = 0.9;       // sgd
-  double beta1 = 0.9;          // adamw (Loshchilov and Hutter 2019, algorithm 2)
+  double momentum = 0.9;  // sgd
+  double beta1 = 0.9;     // adamw (Loshchilov and Hutter 2019, algorithm 2)
   double beta2 = 0.95;
   double epsilon = 1e-8;
   double weight_decay = 0.01;  // decoupled, for parameters that decay

@@ -13,13 +13,13 @@
 namespace ringmaster::report {
 
 struct BenchSide {
-  double time_us = 0;      // median of the samples; NaN: not measured
+  double time_us = 0;  // median of the samples; NaN: not measured
   double algbw_gb_per_s = 0;
   double busbw_gb_per_s = 0;
   double transfer_us = 0;  // medians of the single calls; NaN where the clocks are too coarse
   double skew_us = 0;
   Comparison against_library;
-  std::string verdict;     // "-" for the library itself and where there is none
+  std::string verdict;  // "-" for the library itself and where there is none
 };
 
 struct BenchSummary {

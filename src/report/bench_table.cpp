@@ -89,9 +89,8 @@ void write_variant(const result::Run& run, const std::string& variant, const Pai
 /// In place, as training reduces: every variant against the library at its size.
 void write_verdicts(const result::Run& run, const Painter& painter, std::ostream& out) {
   const std::vector<BenchSummary> summaries = summarize_bench(run);
-  const bool any = std::any_of(summaries.begin(), summaries.end(), [](const BenchSummary& s) {
-    return s.in_place.against_library.rounds > 0;
-  });
+  const bool any = std::any_of(summaries.begin(), summaries.end(),
+                               [](const BenchSummary& s) { return s.in_place.against_library.rounds > 0; });
   if (!any) return;
   out << "#\n# " << painter.paint("against the library, in place", Style::bold)
       << " (paired rounds, 95 % intervals, corrected over the table)\n";

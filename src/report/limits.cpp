@@ -16,8 +16,8 @@ namespace {
 
 using account::Account;
 
-constexpr double worth_naming = 0.02;       // of the step
-constexpr double good_gemm_share = 0.6;     // of the GEMM rate: what a good step reaches
+constexpr double worth_naming = 0.02;    // of the step
+constexpr double good_gemm_share = 0.6;  // of the GEMM rate: what a good step reaches
 constexpr double slow_network_gb_per_s = 2;
 constexpr std::int64_t small_bucket_bytes = 128 << 10;
 constexpr int many_buckets = 8;
@@ -327,22 +327,14 @@ bool stronger(const Limit& a, const Limit& b) { return a.seconds > b.seconds; }
 
 const char* name_of(Cause cause) {
   switch (cause) {
-    case Cause::data:
-      return "data";
-    case Cause::slow_rank:
-      return "slow_rank";
-    case Cause::no_spare_core:
-      return "no_spare_core";
-    case Cause::tiny_buckets:
-      return "tiny_buckets";
-    case Cause::slow_link:
-      return "slow_link";
-    case Cause::communication:
-      return "communication";
-    case Cause::compute:
-      return "compute";
-    case Cause::small_batch:
-      return "small_batch";
+    case Cause::data: return "data";
+    case Cause::slow_rank: return "slow_rank";
+    case Cause::no_spare_core: return "no_spare_core";
+    case Cause::tiny_buckets: return "tiny_buckets";
+    case Cause::slow_link: return "slow_link";
+    case Cause::communication: return "communication";
+    case Cause::compute: return "compute";
+    case Cause::small_batch: return "small_batch";
   }
   return "?";
 }

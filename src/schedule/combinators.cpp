@@ -71,7 +71,8 @@ Lane relabel(Lane lane, std::vector<Rank> order) {
   std::vector<Rank> place(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) place[static_cast<std::size_t>(order[i])] = static_cast<Rank>(i);
   Lane relabelled = lane;
-  relabelled.program = [inner = std::move(lane.program), order = std::move(order), place = std::move(place)](Rank rank) {
+  relabelled.program = [inner = std::move(lane.program), order = std::move(order),
+                        place = std::move(place)](Rank rank) {
     Program program = inner(place[static_cast<std::size_t>(rank)]);
     map_peers(program, order);
     return program;

@@ -50,7 +50,8 @@ std::string draw_round(const std::vector<Program>& programs, std::size_t round, 
   std::string text;
   for (std::size_t line = 0; line < height; ++line) {
     std::string row = "   ";
-    for (const auto& column : columns) row += fmt::format(" {:{}}", line < column.size() ? column[line] : "", width + 1);
+    for (const auto& column : columns)
+      row += fmt::format(" {:{}}", line < column.size() ? column[line] : "", width + 1);
     row.erase(row.find_last_not_of(' ') + 1);
     text += row + "\n";
   }
@@ -72,8 +73,9 @@ class ChunkNames {
     for (const std::int64_t chunk : region.chunk_list()) {
       names.push_back(names_.try_emplace(chunk, static_cast<std::int64_t>(names_.size())).first->second);
     }
-    std::string text = region.space == Space::slot ? fmt::format("s{}", region.slot)
-                       : region.space == Space::input ? "i" : "o";
+    std::string text = region.space == Space::slot    ? fmt::format("s{}", region.slot)
+                       : region.space == Space::input ? "i"
+                                                      : "o";
     for (const std::int64_t name : names) text += fmt::format(".{}", name);
     return text;
   }
@@ -139,7 +141,8 @@ std::string canonical_form(const Schedule& schedule) {
         std::stable_sort(transfers.begin(), transfers.end(), [](const Transfer& a, const Transfer& b) {
           return std::pair(a.kind, a.peer) < std::pair(b.kind, b.peer);
         });
-        for (const Transfer& transfer : transfers) line += fmt::format(" {}{}", rank, canonical_transfer(transfer, names));
+        for (const Transfer& transfer : transfers)
+          line += fmt::format(" {}{}", rank, canonical_transfer(transfer, names));
       }
       if (!line.empty()) text += "\n" + line;  // a round in which nobody does anything is none
     }

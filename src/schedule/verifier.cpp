@@ -65,8 +65,8 @@ class Expressions {
   };
   struct Hash {
     std::size_t operator()(const Node& n) const {
-      const auto pair = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(n.a)) << 32U) |
-                        static_cast<std::uint32_t>(n.b);
+      const auto pair =
+          (static_cast<std::uint64_t>(static_cast<std::uint32_t>(n.a)) << 32U) | static_cast<std::uint32_t>(n.b);
       return mix(static_cast<std::uint64_t>(n.kind), pair);
     }
   };
@@ -135,8 +135,13 @@ class LaneProof {
  public:
   LaneProof(const Schedule& schedule, std::size_t lane, Placement placement, int limit,
             std::vector<std::string>& problems)
-      : schedule_(schedule), lane_(schedule.lanes[lane]), lane_index_(lane), placement_(placement), limit_(limit),
-        problems_(problems), expressions_(schedule.ranks) {}
+      : schedule_(schedule),
+        lane_(schedule.lanes[lane]),
+        lane_index_(lane),
+        placement_(placement),
+        limit_(limit),
+        problems_(problems),
+        expressions_(schedule.ranks) {}
 
   void run();
 
@@ -185,7 +190,8 @@ void LaneProof::fill() {
     programs_.push_back(lane_.program(rank));
     memory_.emplace_back(lane_, placement_);
     Memory& memory = memory_.back();
-    if (static_cast<int>(programs_.back().size()) > lane_.rounds) complain(rank, lane_.rounds, "more rounds than the lane has");
+    if (static_cast<int>(programs_.back().size()) > lane_.rounds)
+      complain(rank, lane_.rounds, "more rounds than the lane has");
     const Region input{Space::input, 0, {}};
     for (std::int64_t chunk = 0; chunk < lane_.chunks; ++chunk) {
       memory[memory.cell(input, chunk)] = expressions_.leaf(rank, chunk);
@@ -265,8 +271,9 @@ void LaneProof::receive_all(Rank rank, int round) {
       }
       message = sent[next++];
       if (message.content.size() != targets.size()) {
-        complain(rank, round, fmt::format("receives {} chunks where rank {} sends {}", targets.size(), transfer.peer,
-                                          message.content.size()));
+        complain(rank, round,
+                 fmt::format("receives {} chunks where rank {} sends {}", targets.size(), transfer.peer,
+                             message.content.size()));
         continue;
       }
       if (message.wire != transfer.wire) complain(rank, round, "sender and receiver disagree about the wire");
@@ -322,7 +329,7 @@ void LaneProof::check_result() {
   for (Rank rank = 0; rank < schedule_.ranks && !full(); ++rank) {
     const Memory& memory = memory_[static_cast<std::size_t>(rank)];
     for (std::int64_t chunk = 0; chunk < lane_.chunks; ++chunk) {
-      const bool wanted = schedule_.collective == Collective::reduce         ? rank == schedule_.root
+      const bool wanted = schedule_.collective == Collective::reduce           ? rank == schedule_.root
                           : schedule_.collective == Collective::reduce_scatter ? chunk % schedule_.ranks == rank
                                                                                : true;
       if (!wanted) continue;

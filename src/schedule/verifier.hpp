@@ -28,11 +28,11 @@ std::string canonical_form(const Schedule& schedule);
 
 /// Costs by counting, never from a formula. Bytes are shares of the vector: 1.0 = one whole vector.
 struct Counts {
-  int rounds = 0;                             // longest lane
-  std::vector<std::int64_t> messages_sent;    // by rank
-  std::vector<double> sent;                   // by rank, in vectors
-  std::vector<double> received;               // by rank, in vectors
-  std::vector<std::vector<double>> link;      // [source][destination], in vectors
+  int rounds = 0;                           // longest lane
+  std::vector<std::int64_t> messages_sent;  // by rank
+  std::vector<double> sent;                 // by rank, in vectors
+  std::vector<double> received;             // by rank, in vectors
+  std::vector<std::vector<double>> link;    // [source][destination], in vectors
   double busiest_sent() const;
   double total_sent() const;
 };

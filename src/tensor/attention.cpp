@@ -69,8 +69,14 @@ void head_forward(const AttentionShape& s, const T* q, T* p, T* out) {
     const std::int64_t rows = std::min(AttentionShape::block, s.length - first);
     const std::int64_t keys = first + rows;
     T* const block = p + first * s.length;
-    gemm(Product<T>{rows, keys, size, {q + first * stride, stride}, {q + s.width, stride, Transpose::yes},
-                    {block, s.length}, scale, 0});
+    gemm(Product<T>{rows,
+                    keys,
+                    size,
+                    {q + first * stride, stride},
+                    {q + s.width, stride, Transpose::yes},
+                    {block, s.length},
+                    scale,
+                    0});
     block_softmax(block, rows, first, keys, s.length);
     gemm(Product<T>{rows, size, keys, {block, s.length}, {q + 2 * s.width, stride}, {out + first * s.width, s.width}});
   }
@@ -90,15 +96,27 @@ void head_backward(const AttentionShape& s, const T* q, const T* p, const T* out
     const T beta = b == blocks - 1 ? T{0} : T{1};
     const T* const block = p + first * s.length;
     const T* const above = out_gradient + first * s.width;
-    gemm(Product<T>{rows, keys, size, {above, s.width}, {q + 2 * s.width, stride, Transpose::yes},
-                    {scratch, s.length}});
-    gemm(Product<T>{keys, size, rows, {block, s.length, Transpose::yes}, {above, s.width},
-                    {gradient + 2 * s.width, stride}, 1, beta});
+    gemm(
+        Product<T>{rows, keys, size, {above, s.width}, {q + 2 * s.width, stride, Transpose::yes}, {scratch, s.length}});
+    gemm(Product<T>{keys,
+                    size,
+                    rows,
+                    {block, s.length, Transpose::yes},
+                    {above, s.width},
+                    {gradient + 2 * s.width, stride},
+                    1,
+                    beta});
     block_softmax_backward(block, scratch, rows, keys, s.length);
-    gemm(Product<T>{rows, size, keys, {scratch, s.length}, {q + s.width, stride}, {gradient + first * stride, stride},
-                    scale, 0});
-    gemm(Product<T>{keys, size, rows, {scratch, s.length, Transpose::yes}, {q + first * stride, stride},
-                    {gradient + s.width, stride}, scale, beta});
+    gemm(Product<T>{
+        rows, size, keys, {scratch, s.length}, {q + s.width, stride}, {gradient + first * stride, stride}, scale, 0});
+    gemm(Product<T>{keys,
+                    size,
+                    rows,
+                    {scratch, s.length, Transpose::yes},
+                    {q + first * stride, stride},
+                    {gradient + s.width, stride},
+                    scale,
+                    beta});
   }
 }
 

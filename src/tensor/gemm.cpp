@@ -58,8 +58,6 @@ double gemm_seconds(int n) {
   return static_cast<double>(now_ns() - begin) * 1e-9;
 }
 
-std::string blas_description() {
-  return std::string(openblas_get_config()) + ", kernels " + openblas_get_corename();
-}
+std::string blas_description() { return std::string(openblas_get_config()) + ", kernels " + openblas_get_corename(); }
 
 }  // namespace ringmaster::tensor

@@ -121,9 +121,8 @@ RINGMASTER_CLONES void run_scale(const float* in, float scale, float* out, std::
 void run_scale(const double* in, double scale, double* out, std::int64_t n) { scale_loop(in, scale, out, n); }
 
 RINGMASTER_CLONES double run_squares(const float* values, std::int64_t n) {
-  return lane_sum<double>(n, [values](std::int64_t i) {
-    return static_cast<double>(values[i]) * static_cast<double>(values[i]);
-  });
+  return lane_sum<double>(
+      n, [values](std::int64_t i) { return static_cast<double>(values[i]) * static_cast<double>(values[i]); });
 }
 
 template <class C>
@@ -247,23 +246,23 @@ void square_error_backward(std::span<const T> predictions, std::span<const T> la
 
 double squared_norm(std::span<const float> values) { return run_squares(values.data(), size_of(values)); }
 
-#define RINGMASTER_INSTANTIATE(T)                                                                                     \
-  template void fill_rows(std::span<const T>, std::span<T>);                                                          \
-  template void add_rows(std::span<const T>, std::span<const T>, std::span<T>);                                       \
-  template void column_sums_add(std::span<const T>, std::span<T>);                                                    \
-  template void add(std::span<const T>, std::span<T>);                                                                \
-  template void gelu(std::span<const T>, std::span<T>);                                                               \
-  template void gelu_backward(std::span<const T>, std::span<T>);                                                      \
-  template void layer_norm(std::span<const T>, const Normalisation<T>&, std::span<T>);                                \
-  template void layer_norm_backward_add(std::span<const T>, const Normalisation<T>&, std::span<const T>,              \
-                                        std::span<T>, std::span<T>, std::span<T>);                                    \
-  template void embedding(std::span<const std::int32_t>, std::int64_t, std::span<const T>, std::span<const T>,        \
-                          std::span<T>);                                                                              \
-  template void embedding_backward_add(std::span<const std::int32_t>, std::int64_t, std::span<const T>, std::span<T>, \
-                                       std::span<T>);                                                                 \
-  template double softmax_cross_entropy(std::span<T>, std::span<const std::int32_t>);                                 \
-  template void softmax_cross_entropy_backward(std::span<const T>, std::span<const std::int32_t>, T, std::span<T>);   \
-  template double square_error(std::span<const T>, std::span<const T>);                                               \
+#define RINGMASTER_INSTANTIATE(T)                                                                                      \
+  template void fill_rows(std::span<const T>, std::span<T>);                                                           \
+  template void add_rows(std::span<const T>, std::span<const T>, std::span<T>);                                        \
+  template void column_sums_add(std::span<const T>, std::span<T>);                                                     \
+  template void add(std::span<const T>, std::span<T>);                                                                 \
+  template void gelu(std::span<const T>, std::span<T>);                                                                \
+  template void gelu_backward(std::span<const T>, std::span<T>);                                                       \
+  template void layer_norm(std::span<const T>, const Normalisation<T>&, std::span<T>);                                 \
+  template void layer_norm_backward_add(std::span<const T>, const Normalisation<T>&, std::span<const T>, std::span<T>, \
+                                        std::span<T>, std::span<T>);                                                   \
+  template void embedding(std::span<const std::int32_t>, std::int64_t, std::span<const T>, std::span<const T>,         \
+                          std::span<T>);                                                                               \
+  template void embedding_backward_add(std::span<const std::int32_t>, std::int64_t, std::span<const T>, std::span<T>,  \
+                                       std::span<T>);                                                                  \
+  template double softmax_cross_entropy(std::span<T>, std::span<const std::int32_t>);                                  \
+  template void softmax_cross_entropy_backward(std::span<const T>, std::span<const std::int32_t>, T, std::span<T>);    \
+  template double square_error(std::span<const T>, std::span<const T>);                                                \
   template void square_error_backward(std::span<const T>, std::span<const T>, T, std::span<T>);
 RINGMASTER_INSTANTIATE(float)
 RINGMASTER_INSTANTIATE(double)

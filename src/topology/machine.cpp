@@ -37,14 +37,16 @@ void choose_source(hwloc_topology_t topology, const std::string& source) {
   if (source.rfind(xml_prefix, 0) == 0) {
     const std::string path = source.substr(xml_prefix.size());
     if (hwloc_topology_set_xml(topology, path.c_str()) < 0) {
-      throw UserError("cannot read the topology file '" + path + "'", "an XML file made by lstopo or hwloc is expected");
+      throw UserError("cannot read the topology file '" + path + "'",
+                      "an XML file made by lstopo or hwloc is expected");
     }
     return;
   }
   if (source.rfind(synthetic_prefix, 0) == 0) {
     const std::string text = source.substr(synthetic_prefix.size());
     if (hwloc_topology_set_synthetic(topology, text.c_str()) < 0) {
-      throw UserError("not a synthetic topology: '" + text + "'", "for example synthetic:pack:2 numa:1 l3:1 core:4 pu:2");
+      throw UserError("not a synthetic topology: '" + text + "'",
+                      "for example synthetic:pack:2 numa:1 l3:1 core:4 pu:2");
     }
     return;
   }

@@ -13,9 +13,9 @@ struct MachineView {
   int cores = 0;
   int processing_units = 0;
   double memory_gb = 0;
-  std::string line;   // "1 package, 2 cores, 2 PUs, 1 NUMA node, L3 32 MB"
-  std::string tree;   // several lines, for `ringmaster topology`
-  std::string xml;    // hwloc's export
+  std::string line;  // "1 package, 2 cores, 2 PUs, 1 NUMA node, L3 32 MB"
+  std::string tree;  // several lines, for `ringmaster topology`
+  std::string xml;   // hwloc's export
 };
 
 /// `source`: "" this machine, "xml:FILE" or "synthetic:DESCRIPTION". UserError if it cannot be read.

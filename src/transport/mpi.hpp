@@ -41,7 +41,7 @@ std::string mpi_thread_level();
 
 /// How MPI is set up: library version, and control variables that decide what a timing means.
 struct MpiFacts {
-  std::string library;      // "Open MPI 4.1.4"
+  std::string library;  // "Open MPI 4.1.4"
   std::string thread_level;
   std::vector<std::pair<std::string, std::string>> settings;  // pml, btl, yield_when_idle, coll_tuned..., from MPI_T
 };

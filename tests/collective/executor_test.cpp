@@ -44,7 +44,8 @@ TEST_P(EveryScheduleOnThreads, AddsRealNumbers) {
     for (AllreduceChoice choice : schedule_choices()) {
       for (const std::int64_t segment : {0, 256}) {
         choice.segment_bytes = segment;
-        for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{2}, p - 1, p, p + 1, std::size_t{1000}}) {
+        for (const std::size_t count :
+             {std::size_t{0}, std::size_t{1}, std::size_t{2}, p - 1, p, p + 1, std::size_t{1000}}) {
           test::reduce_and_check<float>(group, choice, count, Placement::in_place);
           test::reduce_and_check<double>(group, choice, count, Placement::out_of_place);
         }
@@ -86,8 +87,7 @@ TEST_P(EngineOnThreads, RunsSeveralOperationsInFlight) {
     });
   }
 }
-INSTANTIATE_TEST_SUITE_P(Modes, EngineOnThreads,
-                         testing::Values(EngineMode::own_thread, EngineMode::inline_progress));
+INSTANTIATE_TEST_SUITE_P(Modes, EngineOnThreads, testing::Values(EngineMode::own_thread, EngineMode::inline_progress));
 
 class FailingOperation final : public Operation {
   void do_start() override {}
@@ -174,8 +174,10 @@ TEST(Plan, ScatteredRegionsArePacked) {
     Region other_out = other;
     own_out.space = other_out.space = Space::output;
     schedule::Program program(2);
-    program[0].transfers = {{TransferKind::send, 1 - rank, other, {}}, {TransferKind::receive_reduce, 1 - rank, own, own_out}};
-    program[1].transfers = {{TransferKind::send, 1 - rank, own_out, {}}, {TransferKind::receive, 1 - rank, {}, other_out}};
+    program[0].transfers = {{TransferKind::send, 1 - rank, other, {}},
+                            {TransferKind::receive_reduce, 1 - rank, own, own_out}};
+    program[1].transfers = {{TransferKind::send, 1 - rank, own_out, {}},
+                            {TransferKind::receive, 1 - rank, {}, other_out}};
     return program;
   };
   schedule.lanes = {lane};

@@ -15,7 +15,8 @@ TEST(Buffer, IsPageAlignedAndZero) {
     const Buffer buffer(bytes);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 4096, 0U);
     EXPECT_EQ(static_cast<std::int64_t>(buffer.bytes().size()), bytes);
-    EXPECT_TRUE(std::all_of(buffer.bytes().begin(), buffer.bytes().end(), [](std::byte b) { return b == std::byte{0}; }));
+    EXPECT_TRUE(
+        std::all_of(buffer.bytes().begin(), buffer.bytes().end(), [](std::byte b) { return b == std::byte{0}; }));
   }
   EXPECT_EQ(Buffer(0).data(), nullptr);
 }

@@ -38,12 +38,12 @@ const Mistake all_mistakes[] = {
     {"WrongChoice", "model: mlp\ncommunication: {engine: thraed}\n", "2:25: error: ", "did you mean 'thread'"},
     {"WrongSize", "model: mlp\ncommunication: {bucket: 4X}\n", "2:25: error: ", "a size such as 64K"},
     {"UnknownVariant", "model: mlp\ncommunication: {collective: rign}\n", "2:29: error: ", "did you mean 'ring'"},
-    {"UnknownParameter", "model: mlp\ncommunication: {collective: {direct: {frm: one_shot}}}\n", "2:39: error: ",
-     "did you mean 'form'"},
+    {"UnknownParameter", "model: mlp\ncommunication: {collective: {direct: {frm: one_shot}}}\n",
+     "2:39: error: ", "did you mean 'form'"},
     {"WrongParameter", "model: mlp\ncommunication: {collective: direct(form=no_shot)}\n", "2:29: error: form", ""},
     {"TwoVariants", "model: mlp\ncommunication: {collective: {ring: , tree: }}\n", "2:29: error: ", "one variant"},
-    {"SweptVariant", "model: mlp\nsweep:\n  communication.collective: [ring, treee]\n", "3:36: error: ",
-     "did you mean 'tree'"},
+    {"SweptVariant", "model: mlp\nsweep:\n  communication.collective: [ring, treee]\n",
+     "3:36: error: ", "did you mean 'tree'"},
     {"SweptUnknownKey", "model: mlp\nsweep: {train.btach: [1]}\n", "2:9: error: unknown key 'train.btach' in 'sweep'",
      "did you mean 'train.batch'"},
     {"SweptKeyOfTheRun", "model: mlp\nsweep: {seed: [1, 2]}\n", "2:9: error: 'seed' is one for the whole run", ""},
@@ -67,7 +67,8 @@ const Mistake all_mistakes[] = {
     {"UnknownQuantity", "model: mlp\nassert: {step: '< 3'}\n", "2:10: error: unknown quantity 'step'", "step_us"},
     {"NoComparison", "model: mlp\nassert: {step_us: 3}\n", "2:19: error: bound '3' does not begin", ""},
     {"NoBound", "model: mlp\nassert: {step_us: '< x'}\n", "2:19: error: a bound expects a number", ""},
-    {"UnknownPoint", "model: mlp\nassert: {rign.step_us: '< 3'}\n", "2:10: error: 'assert' names a point 'rign'", "'ring'"},
+    {"UnknownPoint", "model: mlp\nassert: {rign.step_us: '< 3'}\n", "2:10: error: 'assert' names a point 'rign'",
+     "'ring'"},
     {"TwoSleeps", "model: mlp\nplant: {sleep_s: 1, slow_rank_s: 1}\n", "2:", "exclude each other"},
     {"BrokenYaml", "model: [mlp\n", "", "broken YAML"},
     {"Anchor", "model: &a mlp\n", "1:", "an anchor"},
@@ -124,9 +125,9 @@ TEST(ConfigErrors, EveryComplaintIsOneShortLine) {
 TEST(ConfigErrors, ALargeSweepIsRefusedBeforeItIsMade) {
   std::string values = "0";
   for (int i = 1; i < 100; ++i) values += ", " + std::to_string(i);
-  EXPECT_TRUE(has(mistakes("model: mlp\nsweep:\n  train.weight_decay: [" + values + "]\n  train.clip_norm: [" + values +
-                           "]\n"),
-                  "more than 512 points"));
+  EXPECT_TRUE(
+      has(mistakes("model: mlp\nsweep:\n  train.weight_decay: [" + values + "]\n  train.clip_norm: [" + values + "]\n"),
+          "more than 512 points"));
 }
 
 TEST(ConfigErrors, OverridesAreNamed) {
@@ -153,7 +154,8 @@ TEST(ConfigErrors, AMissingDataPathIsNamedWithItsPlace) {
     FAIL() << "a missing path passes";
   } catch (const UserError& error) {
     EXPECT_EQ(error.complaints().front().line().rfind(
-                  "folder/c.yaml:2:14: error: data.path: 'folder/nowhere' does not exist", 0), 0U);
+                  "folder/c.yaml:2:14: error: data.path: 'folder/nowhere' does not exist", 0),
+              0U);
   }
 }
 

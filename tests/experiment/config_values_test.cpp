@@ -106,8 +106,8 @@ sweep:
   communication.collective: [library, ring, direct(form=one-shot)]
 )");
   EXPECT_EQ(names_of(config, "baseline"), (Names{"library batch=4", "library batch=8"}));
-  EXPECT_EQ(names_of(config, "variant"), (Names{"ring batch=4", "ring batch=8", "direct(form=one-shot) batch=4",
-                                                "direct(form=one-shot) batch=8"}));
+  EXPECT_EQ(names_of(config, "variant"),
+            (Names{"ring batch=4", "ring batch=8", "direct(form=one-shot) batch=4", "direct(form=one-shot) batch=8"}));
   EXPECT_EQ(names_of(config, "twin"), (Names{"twin batch=4", "twin batch=8"}));
   EXPECT_EQ(names_of(config, "single"), (Names{"single batch=4", "single batch=8"}));
   EXPECT_EQ(names_of(config, "unrecorded").size(), 1U);

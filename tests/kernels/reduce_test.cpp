@@ -73,7 +73,8 @@ TEST(ReduceSum, EqualsTheScalarReferenceBitForBit) {
 TEST(ReduceSum, KeepsNaN) {
   std::vector<float> a{std::nanf(""), 1};
   std::vector<float> b{1, 2};
-  const std::vector<const std::byte*> raw{reinterpret_cast<std::byte*>(a.data()), reinterpret_cast<std::byte*>(b.data())};
+  const std::vector<const std::byte*> raw{reinterpret_cast<std::byte*>(a.data()),
+                                          reinterpret_cast<std::byte*>(b.data())};
   reduce_sum(raw, reinterpret_cast<std::byte*>(a.data()), 2, DataType::float32);
   EXPECT_TRUE(std::isnan(a[0]));
   EXPECT_EQ(a[1], 3);

@@ -66,9 +66,9 @@ TEST(Layers, LearnASmallBatch) {
 
 // The product's sides are whole numbers: a half of the smallest side is what rounding may cost.
 TEST(Layers, HitTheirFlopsAndParameters) {
-  const LayerShape shapes[] = {{7.08084e8, 9536, 3211264},   {1.3102e9, 1117184, 1204224}, {1.2288e7, 2049000, 4000},
-                               {2.37142e9, 1536, 2058526},   {2.4e9, 2363904, 1258291},    {1e8, 0, 4096},
-                               {1e8, 100000, 0},             {4.71859e6, 393838, 3145728}};
+  const LayerShape shapes[] = {{7.08084e8, 9536, 3211264}, {1.3102e9, 1117184, 1204224}, {1.2288e7, 2049000, 4000},
+                               {2.37142e9, 1536, 2058526}, {2.4e9, 2363904, 1258291},    {1e8, 0, 4096},
+                               {1e8, 100000, 0},           {4.71859e6, 393838, 3145728}};
   for (const LayerShape& shape : shapes) {
     ModelChoice choice;
     choice.kind = "layers";
@@ -101,8 +101,8 @@ TEST(Initialize, DependsOnSeedAndIndexOnly) {
   EXPECT_NE(a, c);
   double sum = 0, squares = 0;
   for (const float x : a) sum += static_cast<double>(x), squares += static_cast<double>(x * x);
-  EXPECT_NEAR(sum / 1e4, 0, 0.025);           // five deviations of the mean
-  EXPECT_NEAR(squares / 1e4, 0.25, 0.018);    // five of the variance
+  EXPECT_NEAR(sum / 1e4, 0, 0.025);         // five deviations of the mean
+  EXPECT_NEAR(squares / 1e4, 0.25, 0.018);  // five of the variance
 }
 
 }  // namespace

@@ -265,8 +265,7 @@ TEST(PlantedBroken, ChunkThatDoesNotExist) {
 }
 
 TEST(PlantedBroken, ReadBeforeWritten) {
-  expect_problem(edited("ring", 4,
-                        [](Rank, Program& program) { program[0].transfers[0].from.space = Space::output; }),
+  expect_problem(edited("ring", 4, [](Rank, Program& program) { program[0].transfers[0].from.space = Space::output; }),
                  "before it has a value");
 }
 

@@ -66,8 +66,7 @@ inline void keep_order(transport::ProcessGroup& group) {
   for (std::size_t i = 0; i < in.size(); ++i) {
     const std::size_t at = i < messages ? 2 * i + 1 : 2 * (i - messages);  // odd tags first
     requests.push_back(group.make_request());
-    group.post_receive(std::as_writable_bytes(std::span(&in[at], 1)), from, static_cast<int>(at % 2),
-                       *requests.back());
+    group.post_receive(std::as_writable_bytes(std::span(&in[at], 1)), from, static_cast<int>(at % 2), *requests.back());
   }
   for (auto& request : requests) finish(group, *request);
   for (std::size_t i = 0; i < in.size(); ++i) EXPECT_EQ(in[i], 100 * from + static_cast<std::int64_t>(i));

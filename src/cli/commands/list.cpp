@@ -59,10 +59,8 @@ struct Listing {
   const char* name;
   void (*print)();
 };
-constexpr Listing listings[] = {{"collectives", list_variants},
-                                {"models", list_models},
-                                {"datasets", list_datasets},
-                                {"formats", list_formats}};
+constexpr Listing listings[] = {
+    {"collectives", list_variants}, {"models", list_models}, {"datasets", list_datasets}, {"formats", list_formats}};
 
 /// "form=one_shot" -> the entry's parameters.
 Parameters parse_parameters(const schedule::Builder& builder, const std::vector<std::string>& given) {
@@ -82,8 +80,9 @@ Parameters parse_parameters(const schedule::Builder& builder, const std::vector<
       parameters.set(name, *parsed);
       found = true;
     }
-    if (!found) throw UserError("'" + std::string(builder.name) + "' has no parameter '" + name + "'",
-                                names.empty() ? "it has none" : suggestion(name, names));
+    if (!found)
+      throw UserError("'" + std::string(builder.name) + "' has no parameter '" + name + "'",
+                      names.empty() ? "it has none" : suggestion(name, names));
   }
   return parameters;
 }
@@ -93,8 +92,7 @@ int draw_schedule(const Options& options) {
     list_variants();
     return success;
   }
-  const schedule::Builder& builder =
-      require_entry(schedule::builders(), std::string_view(options.name), "schedule");
+  const schedule::Builder& builder = require_entry(schedule::builders(), std::string_view(options.name), "schedule");
   schedule::BuildContext context;
   context.ranks = options.ranks;
   context.parameters = parse_parameters(builder, options.parameters);

@@ -45,8 +45,7 @@ experiment::Config shared_config(transport::ProcessGroup& world, const Options& 
     return read_text(options.config);
   });
   experiment::Config config;
-  experiment::on_every_rank(world,
-                            [&] { config = experiment::parse_config(text, options.config, options.overrides); });
+  experiment::on_every_rank(world, [&] { config = experiment::parse_config(text, options.config, options.overrides); });
   experiment::require_equal(world, "the resolved config", config.hash, "is every node of the same kind?");
   return config;
 }
@@ -83,8 +82,10 @@ int run_in_world(transport::ProcessGroup& world, const Options& options) {
   if (world.rank() != 0) return success;
   write_outputs(run, options.outputs);
   if (!options.outputs.quiet && options.outputs.json != "-" && options.outputs.csv != "-") {
-    fmt::print("\nfiles: {0}/run.json, samples.jsonl, summary.csv, summary.json, report.html, trace.json\n"
-               "again: ringmaster report {0}\n", running.output);
+    fmt::print(
+        "\nfiles: {0}/run.json, samples.jsonl, summary.csv, summary.json, report.html, trace.json\n"
+        "again: ringmaster report {0}\n",
+        running.output);
   }
   return report_assertions(run, config);
 }

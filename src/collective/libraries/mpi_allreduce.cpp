@@ -14,9 +14,9 @@ class BlockingAllreduce final : public Operation {
  private:
   void do_start() override {}
   bool do_progress() override {
-    detail::check_mpi(MPI_Allreduce(arguments_.input, arguments_.output, arguments_.count, arguments_.type, MPI_SUM,
-                                    arguments_.comm),
-                      "MPI_Allreduce");
+    detail::check_mpi(
+        MPI_Allreduce(arguments_.input, arguments_.output, arguments_.count, arguments_.type, MPI_SUM, arguments_.comm),
+        "MPI_Allreduce");
     return true;
   }
   detail::MpiArguments arguments_;
@@ -25,10 +25,8 @@ class BlockingAllreduce final : public Operation {
 }  // namespace
 
 const Library& mpi_allreduce_library() {
-  static const Library library{"library",
-                               "the MPI library's own MPI_Allreduce",
-                               [] { return detail::describe_mpi("MPI_Allreduce"); },
-                               detail::has_communicator,
+  static const Library library{"library", "the MPI library's own MPI_Allreduce",
+                               [] { return detail::describe_mpi("MPI_Allreduce"); }, detail::has_communicator,
                                [](transport::ProcessGroup& group, const Buffers& buffers) {
                                  return std::unique_ptr<Operation>(new BlockingAllreduce(group, buffers));
                                }};

@@ -30,10 +30,8 @@ class NonBlockingAllreduce final : public Operation {
 }  // namespace
 
 const Library& mpi_iallreduce_library() {
-  static const Library library{"library-nonblocking",
-                               "the MPI library's MPI_Iallreduce, moved on between layers",
-                               [] { return detail::describe_mpi("MPI_Iallreduce"); },
-                               detail::has_communicator,
+  static const Library library{"library-nonblocking", "the MPI library's MPI_Iallreduce, moved on between layers",
+                               [] { return detail::describe_mpi("MPI_Iallreduce"); }, detail::has_communicator,
                                [](transport::ProcessGroup& group, const Buffers& buffers) {
                                  return std::unique_ptr<Operation>(new NonBlockingAllreduce(group, buffers));
                                }};

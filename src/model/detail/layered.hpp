@@ -110,13 +110,13 @@ class Layered : public Model<T> {
   /// The weight's gradient from the layer's input and its output's gradient.
   void weight_gradient(const T* in, const T* out_gradient, std::int64_t rows, std::int64_t k, std::int64_t n,
                        int weight) const {
-    tensor::gemm(tensor::Product<T>{k, n, rows, {in, k, tensor::Transpose::yes}, {out_gradient, n},
-                                    {gradient(weight).data(), n}, T{1}, beta_});
+    tensor::gemm(tensor::Product<T>{
+        k, n, rows, {in, k, tensor::Transpose::yes}, {out_gradient, n}, {gradient(weight).data(), n}, T{1}, beta_});
   }
   void input_gradient(const T* out_gradient, std::int64_t rows, std::int64_t k, std::int64_t n, int weight,
                       T* in_gradient) const {
-    tensor::gemm(tensor::Product<T>{rows, k, n, {out_gradient, n},
-                                    {parameter(weight).data(), n, tensor::Transpose::yes}, {in_gradient, k}});
+    tensor::gemm(tensor::Product<T>{
+        rows, k, n, {out_gradient, n}, {parameter(weight).data(), n, tensor::Transpose::yes}, {in_gradient, k}});
   }
 
   virtual void check(const Input<T>& input) const = 0;

@@ -151,8 +151,8 @@ class Layers final : public detail::Layered<T> {
     }
     if (s.cut.k > 0) {
       const std::int64_t rows = input.samples * s.cut.rows;
-      tensor::gemm(tensor::Product<T>{rows, s.cut.n, s.cut.k, {s.in.data(), s.cut.k}, {weights(s), s.cut.n},
-                                      {s.out.data(), s.cut.n}});
+      tensor::gemm(tensor::Product<T>{
+          rows, s.cut.n, s.cut.k, {s.in.data(), s.cut.k}, {weights(s), s.cut.n}, {s.out.data(), s.cut.n}});
     }
     if (s.rest >= 0) {
       const std::int64_t used = std::min(s.cut.rest, size);
@@ -206,10 +206,16 @@ class Layers final : public detail::Layered<T> {
     const auto [per_sample, k, n, used, rest] = s.cut;
     const std::int64_t rows = samples * per_sample;
     T* const gradient = s.weight >= 0 ? this->gradient(s.weight).data() : s.dropped.data();
-    tensor::gemm(tensor::Product<T>{k, n, rows, {s.in.data(), k, tensor::Transpose::yes}, {d_out_.data(), n},
-                                    {gradient, n}, T{1}, s.weight >= 0 ? this->beta_ : T{0}});
-    tensor::gemm(tensor::Product<T>{rows, k, n, {d_out_.data(), n}, {weights(s), n, tensor::Transpose::yes},
-                                    {d_in_.data(), k}});
+    tensor::gemm(tensor::Product<T>{k,
+                                    n,
+                                    rows,
+                                    {s.in.data(), k, tensor::Transpose::yes},
+                                    {d_out_.data(), n},
+                                    {gradient, n},
+                                    T{1},
+                                    s.weight >= 0 ? this->beta_ : T{0}});
+    tensor::gemm(
+        tensor::Product<T>{rows, k, n, {d_out_.data(), n}, {weights(s), n, tensor::Transpose::yes}, {d_in_.data(), k}});
   }
 
   static void repeat(const T* from, std::int64_t size, T* to, std::int64_t wanted) {
@@ -259,8 +265,9 @@ const ModelEntry& layers_model() {
       {"inputs", ParameterType::integer, "", "1024", 1, 16777216, "features of a sample, repeated to what layers read"},
       {"outputs", ParameterType::integer, "", "16", 1, 1048576, "labels of a sample"},
   };
-  static const ModelEntry entry{"layers", "a list of {flops, parameters, bytes}: your own model's shape", specs,
-                                supports, make<float>, make<double>};
+  static const ModelEntry entry{"layers",    "a list of {flops, parameters, bytes}: your own model's shape",
+                                specs,       supports,
+                                make<float>, make<double>};
   return entry;
 }
 

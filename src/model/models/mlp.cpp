@@ -22,8 +22,8 @@ class Mlp final : public detail::Layered<T> {
       const std::string name = i + 2 == sizes_.size() ? std::string("output") : fmt::format("hidden{}", i);
       // He et al. 2015: keeps the size of activations over layers that halve them.
       const double deviation = std::sqrt((i + 2 == sizes_.size() ? 1.0 : 2.0) / static_cast<double>(sizes_[i]));
-      const int weight = this->add_parameter(
-          {name + ".weight", {sizes_[i], sizes_[i + 1]}, Initializer::normal, deviation, true, 1});
+      const int weight =
+          this->add_parameter({name + ".weight", {sizes_[i], sizes_[i + 1]}, Initializer::normal, deviation, true, 1});
       const int bias = this->add_parameter({name + ".bias", {sizes_[i + 1]}, Initializer::zeros, 0, false, 0});
       this->add_layer(name, {weight, bias});
     }
@@ -111,8 +111,9 @@ const ModelEntry& mlp_model() {
       {"inputs", ParameterType::integer, "", "256", 1, 1048576, "features of a sample"},
       {"outputs", ParameterType::integer, "", "16", 1, 1048576, "labels of a sample"},
   };
-  static const ModelEntry entry{"mlp", "multi-layer perceptron, regression", specs,
-                                [](const ModelChoice&) { return Verdict::yes(); }, make<float>, make<double>};
+  static const ModelEntry entry{"mlp",       "multi-layer perceptron, regression",
+                                specs,       [](const ModelChoice&) { return Verdict::yes(); },
+                                make<float>, make<double>};
   return entry;
 }
 

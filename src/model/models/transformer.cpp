@@ -148,7 +148,10 @@ class Transformer final : public detail::Layered<T> {
     const std::int64_t width = shape_.width;
     tensor::layer_norm(detail::constant(stream(this->layer_count() - 1, rows)), head_norm(rows),
                        normed_.first(rows * width));
-    tensor::gemm(tensor::Product<T>{rows, shape_.vocabulary, width, {normed_.data(), width},
+    tensor::gemm(tensor::Product<T>{rows,
+                                    shape_.vocabulary,
+                                    width,
+                                    {normed_.data(), width},
                                     {this->parameter(table_).data(), width, tensor::Transpose::yes},
                                     {logits_.data(), shape_.vocabulary}});
     this->loss_ = tensor::softmax_cross_entropy(logits_.first(rows * shape_.vocabulary), input.targets);
@@ -158,9 +161,8 @@ class Transformer final : public detail::Layered<T> {
     const std::int64_t rows = input.samples * shape_.context;
     if (layer == 0) {
       // The head has already written its part of the tied table's gradient.
-      tensor::embedding_backward_add(input.tokens, shape_.width,
-                                     detail::constant(d_stream_.first(rows * shape_.width)), this->gradient(table_),
-                                     this->cleared_gradient(positions_));
+      tensor::embedding_backward_add(input.tokens, shape_.width, detail::constant(d_stream_.first(rows * shape_.width)),
+                                     this->gradient(table_), this->cleared_gradient(positions_));
     } else if (is_head(layer)) {
       head_backward(input, rows);
     } else {
@@ -173,11 +175,20 @@ class Transformer final : public detail::Layered<T> {
     const std::int64_t vocabulary = shape_.vocabulary;
     tensor::softmax_cross_entropy_backward(detail::constant(logits_.first(rows * vocabulary)), input.targets,
                                            this->scale_, d_logits_.first(rows * vocabulary));
-    tensor::gemm(tensor::Product<T>{vocabulary, width, rows, {d_logits_.data(), vocabulary, tensor::Transpose::yes},
-                                    {normed_.data(), width}, {this->gradient(table_).data(), width}, T{1},
+    tensor::gemm(tensor::Product<T>{vocabulary,
+                                    width,
+                                    rows,
+                                    {d_logits_.data(), vocabulary, tensor::Transpose::yes},
+                                    {normed_.data(), width},
+                                    {this->gradient(table_).data(), width},
+                                    T{1},
                                     this->beta_});
-    tensor::gemm(tensor::Product<T>{rows, width, vocabulary, {d_logits_.data(), vocabulary},
-                                    {this->parameter(table_).data(), width}, {d_normed_.data(), width}});
+    tensor::gemm(tensor::Product<T>{rows,
+                                    width,
+                                    vocabulary,
+                                    {d_logits_.data(), vocabulary},
+                                    {this->parameter(table_).data(), width},
+                                    {d_normed_.data(), width}});
     const std::span<T> above = d_stream_.first(rows * width);
     std::fill(above.begin(), above.end(), T{0});
     tensor::layer_norm_backward_add(detail::constant(stream(this->layer_count() - 1, rows)), head_norm(rows),
@@ -248,8 +259,8 @@ const ModelEntry& transformer_model() {
       {"context", ParameterType::integer, "tokens", "128", 1, 65536, "tokens of a sample"},
       {"vocabulary", ParameterType::integer, "", "256", 2, 1048576, "tokens that there are; text is bytes"},
   };
-  static const ModelEntry entry{"transformer", "decoder-only language model with causal attention", specs, supports,
-                                make<float>, make<double>};
+  static const ModelEntry entry{
+      "transformer", "decoder-only language model with causal attention", specs, supports, make<float>, make<double>};
   return entry;
 }
 

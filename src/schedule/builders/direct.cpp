@@ -33,9 +33,8 @@ Program two_shot(Rank rank, int ranks) {
 Program one_shot(Rank rank, int ranks) {
   Program program(1);
   for_each_peer(rank, ranks, [&](Rank peer) { program[0].transfers.push_back(send(peer, Space::input, {})); });
-  for_each_peer(rank, ranks, [&](Rank peer) {
-    program[0].transfers.push_back(receive_reduce(peer, Space::input, {}));
-  });
+  for_each_peer(rank, ranks,
+                [&](Rank peer) { program[0].transfers.push_back(receive_reduce(peer, Space::input, {})); });
   return program;
 }
 
@@ -50,9 +49,14 @@ Schedule build(const BuildContext& context) {
   return side_by_side("direct", ranks, {relabel(lane, context.order)});
 }
 
-const std::array<ParameterSpec, 1> specs{
-    {{"form", ParameterType::text, "", "two-shot", 0, 0, "reduce chunks then share them, or whole vectors at once",
-      {"two-shot", "one-shot"}}}};
+const std::array<ParameterSpec, 1> specs{{{"form",
+                                           ParameterType::text,
+                                           "",
+                                           "two-shot",
+                                           0,
+                                           0,
+                                           "reduce chunks then share them, or whole vectors at once",
+                                           {"two-shot", "one-shot"}}}};
 
 }  // namespace
 

@@ -44,8 +44,11 @@ Schedule build(const BuildContext& context) {
 }  // namespace
 
 const Builder& rabenseifner_builder() {
-  static const Builder builder{"rabenseifner", "recursive halving, then doubling; 2 log2(p) steps, least bytes", {},
-                               [](const BuildContext&) { return Verdict::yes(); }, build};
+  static const Builder builder{"rabenseifner",
+                               "recursive halving, then doubling; 2 log2(p) steps, least bytes",
+                               {},
+                               [](const BuildContext&) { return Verdict::yes(); },
+                               build};
   return builder;
 }
 

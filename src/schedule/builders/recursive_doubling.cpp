@@ -33,8 +33,11 @@ Schedule build(const BuildContext& context) {
 }  // namespace
 
 const Builder& recursive_doubling_builder() {
-  static const Builder builder{"recursive-doubling", "whole vectors at doubling distance; log2(p) steps", {},
-                               [](const BuildContext&) { return Verdict::yes(); }, build};
+  static const Builder builder{"recursive-doubling",
+                               "whole vectors at doubling distance; log2(p) steps",
+                               {},
+                               [](const BuildContext&) { return Verdict::yes(); },
+                               build};
   return builder;
 }
 

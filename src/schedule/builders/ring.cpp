@@ -55,8 +55,11 @@ Schedule build(const BuildContext& context) {
 }  // namespace
 
 const Builder& ring_builder() {
-  static const Builder builder{"ring", "neighbours pass chunks around; least bytes, 2(p-1) steps", {},
-                               [](const BuildContext&) { return Verdict::yes(); }, build};
+  static const Builder builder{"ring",
+                               "neighbours pass chunks around; least bytes, 2(p-1) steps",
+                               {},
+                               [](const BuildContext&) { return Verdict::yes(); },
+                               build};
   return builder;
 }
 

@@ -63,8 +63,11 @@ Schedule build(const BuildContext& context) {
 }  // namespace
 
 const Builder& tree_builder() {
-  static const Builder builder{"tree", "binomial reduction and broadcast; 2 log2(p) steps, whole vectors", {},
-                               [](const BuildContext&) { return Verdict::yes(); }, build};
+  static const Builder builder{"tree",
+                               "binomial reduction and broadcast; 2 log2(p) steps, whole vectors",
+                               {},
+                               [](const BuildContext&) { return Verdict::yes(); },
+                               build};
   return builder;
 }
 
