@@ -34,7 +34,7 @@ UserError::UserError(std::vector<Complaint> complaints) : complaints_(std::move(
 UserError::UserError(std::string text, std::string hint)
     : UserError(std::vector<Complaint>{Complaint{{}, std::move(text), std::move(hint)}}) {}
 
-SystemError::SystemError(std::string origin, std::int64_t code, std::string call, std::string reason)
+SystemError::SystemError(std::string origin, std::int64_t code, const std::string& call, const std::string& reason)
     : origin_(std::move(origin)), code_(code), what_(origin_ + ": " + call + " failed: " + reason) {}
 
 void throw_os_error(const std::string& call, const std::string& subject) {

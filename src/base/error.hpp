@@ -48,7 +48,7 @@ class UserError : public std::exception {
 /// A call outside of this program failed. `origin` is "mpi", "os", "cuda", ...
 class SystemError : public std::exception {
  public:
-  SystemError(std::string origin, std::int64_t code, std::string call, std::string reason);
+  SystemError(std::string origin, std::int64_t code, const std::string& call, const std::string& reason);
 
   const std::string& origin() const { return origin_; }
   std::int64_t code() const { return code_; }

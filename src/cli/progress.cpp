@@ -18,8 +18,11 @@ bool wants_bar() {
   return isatty(STDERR_FILENO) != 0;
 }
 
+constexpr int blocks_for_a_guess = 8;
+
+/// From the pace since the first block: what came before it (the set-up) says nothing about the rest.
 std::string remaining(double elapsed_s, int done, int total) {
-  if (done <= 0 || total <= 0) return "";
+  if (done < blocks_for_a_guess || total <= 0) return "";
   const int seconds = static_cast<int>(elapsed_s / done * (total - done));
   return seconds >= 60 ? fmt::format(", {} min {:02} s left", seconds / 60, seconds % 60)
                        : fmt::format(", {} s left", seconds);
@@ -27,7 +30,11 @@ std::string remaining(double elapsed_s, int done, int total) {
 
 }  // namespace
 
-Progress::Progress() : bar_(wants_bar()), started_(now_ns()) {}
+Progress::Progress() : bar_(wants_bar()) {}
+
+std::string Progress::left(int done, int total) const {
+  return remaining(to_seconds(now_ns() - started_), done - first_, total - first_);
+}
 
 Progress::~Progress() {
   if (drawn_) fmt::print(stderr, "\r\x1b[K");
@@ -38,13 +45,17 @@ void Progress::draw_bar(int done, int total, const std::string& what) {
   std::string bar;
   for (int i = 0; i < bar_width; ++i) bar += i < filled ? "█" : "░";
   fmt::print(stderr, "\r\x1b[K{} {}/{}{}  {}", bar, done, total,
-             remaining(to_seconds(now_ns() - started_), done, total), what);
+             left(done, total), what);
   std::fflush(stderr);
   drawn_ = true;
 }
 
 void Progress::show(int done, int total, const std::string& what) {
   const Nanoseconds now = now_ns();
+  if (started_ == 0) {
+    started_ = now;
+    first_ = done;
+  }
   if (bar_) {
     draw_bar(done, total, what);
     return;
@@ -53,7 +64,7 @@ void Progress::show(int done, int total, const std::string& what) {
   if (!last && last_ != 0 && to_seconds(now - last_) < line_interval_s) return;
   last_ = now;
   fmt::print(stderr, "ringmaster: {}/{} blocks{}: {}\n", done, total,
-             remaining(to_seconds(now - started_), done, total), what);
+             left(done, total), what);
 }
 
 }  // namespace ringmaster::cli

@@ -19,11 +19,13 @@ class Progress {
   void show(int done, int total, const std::string& what);
 
  private:
+  std::string left(int done, int total) const;
   void draw_bar(int done, int total, const std::string& what);
 
   bool bar_ = false;
   bool drawn_ = false;
-  Nanoseconds started_;
+  Nanoseconds started_ = 0;  // when the first block was done
+  int first_ = 0;
   Nanoseconds last_ = 0;
 };
 
