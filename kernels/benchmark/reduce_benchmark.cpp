@@ -17,6 +17,7 @@ void reduce(benchmark::State& state, ringmaster::DataType type) {
   const std::vector<std::vector<T>> inputs(k, std::vector<T>(static_cast<std::size_t>(count), T{1}));
   std::vector<T> output(static_cast<std::size_t>(count));
   std::vector<const std::byte*> sources;
+  sources.reserve(k);
   for (const std::vector<T>& input : inputs) sources.push_back(reinterpret_cast<const std::byte*>(input.data()));
   for (auto _ : state) {
     ringmaster::kernels::reduce_sum(sources, reinterpret_cast<std::byte*>(output.data()), count, type);
