@@ -44,8 +44,7 @@ void Progress::draw_bar(int done, int total, const std::string& what) {
   const int filled = total > 0 ? bar_width * done / total : 0;
   std::string bar;
   for (int i = 0; i < bar_width; ++i) bar += i < filled ? "█" : "░";
-  fmt::print(stderr, "\r\x1b[K{} {}/{}{}  {}", bar, done, total,
-             left(done, total), what);
+  fmt::print(stderr, "\r\x1b[K{} {}/{}{}  {}", bar, done, total, left(done, total), what);
   std::fflush(stderr);
   drawn_ = true;
 }
@@ -63,8 +62,7 @@ void Progress::show(int done, int total, const std::string& what) {
   const bool last = total > 0 && done >= total;
   if (!last && last_ != 0 && to_seconds(now - last_) < line_interval_s) return;
   last_ = now;
-  fmt::print(stderr, "ringmaster: {}/{} blocks{}: {}\n", done, total,
-             left(done, total), what);
+  fmt::print(stderr, "ringmaster: {}/{} blocks{}: {}\n", done, total, left(done, total), what);
 }
 
 }  // namespace ringmaster::cli

@@ -194,43 +194,47 @@ void Compiler::plan_local(const std::vector<Transfer>& transfers) {
   }
 }
 
+/// A destination and what is added there.
+struct Gathered {
+  Piece destination;
+  std::vector<Contribution> contributions;
+};
+
+/// Whether `next` goes on where `before` ends, in the destination and in every contribution of the same ranks.
+bool continues(const Gathered& before, const Gathered& next) {
+  const auto follows = [&](const Piece& a, const Piece& b) {
+    return a.place == b.place && a.slot == b.slot && a.begin + before.destination.elements == b.begin;
+  };
+  if (!follows(before.destination, next.destination)) return false;
+  if (before.contributions.size() != next.contributions.size()) return false;
+  for (std::size_t i = 0; i < next.contributions.size(); ++i) {
+    const Contribution& a = before.contributions[i];
+    const Contribution& b = next.contributions[i];
+    if (a.source != b.source || !follows(a.piece, b.piece)) return false;
+  }
+  return true;
+}
+
 // Chunks whose contributions come from the same ranks and lie side by side are one sum.
 void Compiler::plan_sums() {
-  std::vector<std::pair<Piece, std::vector<Contribution>>> runs;
+  std::vector<Gathered> runs;
   for (auto& entry : added_) {
-    auto& [destination, contributions] = entry.second;
-    std::stable_sort(contributions.begin(), contributions.end(),
+    Gathered next{entry.second.first, std::move(entry.second.second)};
+    std::stable_sort(next.contributions.begin(), next.contributions.end(),
                      [](const Contribution& a, const Contribution& b) { return a.source < b.source; });
-    const auto continues = [&] {
-      if (runs.empty()) return false;
-      const auto& [before, list] = runs.back();
-      if (before.place != destination.place || before.slot != destination.slot ||
-          before.begin + before.elements != destination.begin || list.size() != contributions.size()) {
-        return false;
-      }
-      for (std::size_t i = 0; i < list.size(); ++i) {
-        const Piece& a = list[i].piece;
-        const Piece& b = contributions[i].piece;
-        if (list[i].source != contributions[i].source || a.place != b.place || a.slot != b.slot ||
-            a.begin + before.elements != b.begin) {
-          return false;
-        }
-      }
-      return true;
-    };
-    if (continues()) {
-      runs.back().first.elements += destination.elements;
+    if (!runs.empty() && continues(runs.back(), next)) {
+      runs.back().destination.elements += next.destination.elements;
     } else {
-      runs.emplace_back(destination, contributions);
+      runs.push_back(std::move(next));
     }
   }
-  for (const auto& [destination, contributions] : runs) {
+  for (const Gathered& run : runs) {
     std::vector<Piece> sources;
-    for (const Contribution& contribution : contributions) {
+    for (const Contribution& contribution : run.contributions) {
       sources.push_back(contribution.piece);
-      sources.back().elements = destination.elements;
+      sources.back().elements = run.destination.elements;
     }
-    add_sum(destination, sources);
+    add_sum(run.destination, sources);
     ++now_.sum_count;
   }
 }

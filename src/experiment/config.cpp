@@ -55,7 +55,7 @@ void move_to(Node& node, const Place& place) {
 class Parser {
  public:
   Parser(const std::string& file, const ConfigFiles& files)
-      : file_(file), files_(files), reader_(std::filesystem::path(file).parent_path().string(), files, complaints_) {}
+      : file_(file), reader_(std::filesystem::path(file).parent_path().string(), files, complaints_) {}
 
   Config parse(const std::string& text, const std::vector<std::string>& overrides);
 
@@ -78,7 +78,6 @@ class Parser {
   }
 
   std::string file_;
-  const ConfigFiles& files_;
   std::vector<Complaint> complaints_;
   SetupReader reader_;
   Config config_;
