@@ -3,6 +3,8 @@ if(TARGET ringmaster)
   install(TARGETS ringmaster RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(DIRECTORY configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/ringmaster/configs)
+# The text that the quickstart and the sweeps train on: this project's own.
+install(DIRECTORY src/ DESTINATION ${CMAKE_INSTALL_DATADIR}/ringmaster/src FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cpp")
 install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_GENERATOR DEB)

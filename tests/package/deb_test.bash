@@ -20,3 +20,4 @@ said=$("$work/root/usr/bin/ringmaster" --version)
 echo "$said"
 [[ $said == *"$VERSION"* ]] || { echo "expected version $VERSION"; exit 1; }
 [[ -f $work/root/usr/share/ringmaster/configs/quickstart.yaml ]] || { echo "no quickstart config"; exit 1; }
+"$work/root/usr/bin/ringmaster" validate "$work/root/usr/share/ringmaster/configs/quickstart.yaml"
