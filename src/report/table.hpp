@@ -42,6 +42,7 @@ class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+  bool empty() const { return rows_.empty(); }
   /// Lines with "\n", each at most `width` wide, indented by two.
   std::string text(const Painter& painter, int width) const;
 

@@ -172,30 +172,38 @@ class Page {
     Table table({{"variant", Align::left, 0},
                  {fmt::format("step {}", unit.name), Align::right, 0},
                  {"95 % interval", Align::left, 0},
-                 {"over twin", Align::right, 4},
-                 {"hidden %", Align::right, 1},
-                 {"algbw", Align::right, 3},
-                 {"busbw", Align::right, 2},
-                 {"held out", Align::right, 5},
                  {"against the library", Align::left, 0}});
     for (const PointSummary* row : rows) {
-      const bool sends = row->busbw_gb_per_s > 0;
       const Style style = row->verdict.find("faster") != std::string::npos   ? Style::good
                           : row->verdict.find("slower") != std::string::npos ? Style::bad
                                                                              : Style::plain;
-      table.add(
-          {{printable(row->label)},
-           {time_digits(row->step_s.value * unit.scale), Style::bold},
-           {fmt::format("[{}, {}]", time_digits(row->step_s.interval.low * unit.scale),
-                        time_digits(row->step_s.interval.high * unit.scale))},
-           {row->overhead_s == 0 ? "" : time_digits(row->overhead_s * unit.scale)},
-           {sends ? percent(row->hidden_share) : ""},
-           {sends ? digits(row->algbw_gb_per_s) : ""},
-           {sends ? digits(row->busbw_gb_per_s) : ""},
-           {row->held_out_loss == 0 || row->point->role == "twin" ? "" : fmt::format("{:.3f}", row->held_out_loss)},
-           {row->point->role == "baseline" ? "(the library)" : row->verdict, style}});
+      table.add({{printable(row->label)},
+                 {time_digits(row->step_s.value * unit.scale), Style::bold},
+                 {fmt::format("[{}, {}]", time_digits(row->step_s.interval.low * unit.scale),
+                              time_digits(row->step_s.interval.high * unit.scale))},
+                 {row->point->role == "baseline" ? "(the library)" : row->verdict, style}});
     }
     out_ << table.text(painter_, width_);
+    write_communication(rows, unit);
+  }
+
+  void write_communication(const std::vector<const PointSummary*>& rows, const Unit& unit) {
+    Table table({{"communication", Align::left, 0},
+                 {fmt::format("over twin {}", unit.name), Align::right, 1},
+                 {"hidden %", Align::right, 0},
+                 {"algbw", Align::right, 0},
+                 {"busbw", Align::right, 0},
+                 {"held out", Align::right, 2}});
+    for (const PointSummary* row : rows) {
+      if (!(row->busbw_gb_per_s > 0)) continue;
+      table.add({{printable(row->label)},
+                 {row->overhead_s == 0 ? "" : time_digits(row->overhead_s * unit.scale)},
+                 {percent(row->hidden_share)},
+                 {digits(row->algbw_gb_per_s)},
+                 {digits(row->busbw_gb_per_s)},
+                 {row->held_out_loss == 0 ? "" : fmt::format("{:.3f}", row->held_out_loss)}});
+    }
+    if (!table.empty()) out_ << "\n" << table.text(painter_, width_);
   }
 
   std::vector<std::size_t> accounts_shown(const std::vector<const PointSummary*>& rows) const {
