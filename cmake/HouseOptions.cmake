@@ -1,6 +1,7 @@
 # Options, warnings and sanitizers. One INTERFACE target carries the flags of our own code.
 option(RINGMASTER_MPI "Build the parts that communicate (run, bench, probe)" ON)
 option(RINGMASTER_WERROR "Warnings are errors" ${PROJECT_IS_TOP_LEVEL})
+set(RINGMASTER_REVISION "" CACHE STRING "The revision to name where there is no git (source archives)")
 set(RINGMASTER_CUDA AUTO CACHE STRING "CUDA: AUTO, ON or OFF")
 set(RINGMASTER_SANITIZE "" CACHE STRING "Sanitizers, comma separated: address,undefined or thread")
 option(RINGMASTER_FUZZ "Build the libFuzzer programs (clang only)" OFF)

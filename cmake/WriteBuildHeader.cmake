@@ -3,7 +3,9 @@
 set(revision "unknown")
 set(changes "")
 find_program(git git)
-if(git AND EXISTS "${SOURCE}/.git")
+if(REVISION) # a source archive: RINGMASTER_REVISION says what git cannot
+  set(revision "${REVISION}")
+elseif(git AND EXISTS "${SOURCE}/.git")
   execute_process(COMMAND ${git} rev-parse --short=12 HEAD WORKING_DIRECTORY ${SOURCE}
                   OUTPUT_VARIABLE revision OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
   if(failed)
