@@ -41,14 +41,6 @@ Interval percentile_interval(std::vector<double>& statistics) {
   return {quantile(statistics, confidence_tail), quantile(statistics, 100 - confidence_tail)};
 }
 
-/// Two-sided bootstrap p value that the statistic equals `null`: twice the smaller tail, never 0.
-double bootstrap_p(const std::vector<double>& statistics, double null) {
-  const auto n = static_cast<double>(statistics.size());
-  const auto below = std::count_if(statistics.begin(), statistics.end(), [&](double s) { return s <= null; });
-  const auto above = std::count_if(statistics.begin(), statistics.end(), [&](double s) { return s >= null; });
-  return std::min(1.0, 2.0 * (static_cast<double>(std::min(below, above)) + 1) / (n + 1));
-}
-
 void resample(std::span<const double> values, Random& random, std::vector<double>& out) {
   out.resize(values.size());
   for (double& value : out) value = values[random.below(values.size())];
@@ -70,6 +62,25 @@ std::vector<double> midranks(const std::vector<double>& pooled, double& ties) {
     first = last;
   }
   return ranks;
+}
+
+/// Two-sided p that signs are random, exact: of all 2^n ways to sign the ranks, the share whose sum of positive ranks
+/// lies as far from its middle as `positive`. Ranks are doubled, so that midranks are whole.
+double exact_signed_rank_p(const std::vector<int>& doubled, int positive) {
+  const int total = std::accumulate(doubled.begin(), doubled.end(), 0);
+  std::vector<double> ways(static_cast<std::size_t>(total) + 1, 0.0);
+  ways[0] = 1;
+  for (const int rank : doubled) {
+    for (int sum = total; sum >= rank; --sum) {
+      ways[static_cast<std::size_t>(sum)] += ways[static_cast<std::size_t>(sum - rank)];
+    }
+  }
+  const int distance = std::abs(2 * positive - total);
+  double extreme = 0;
+  for (int sum = 0; sum <= total; ++sum) {
+    if (std::abs(2 * sum - total) >= distance) extreme += ways[static_cast<std::size_t>(sum)];
+  }
+  return std::min(1.0, extreme / std::exp2(static_cast<double>(doubled.size())));
 }
 
 }  // namespace
@@ -141,7 +152,7 @@ Comparison compare_paired(std::span<const double> baseline, std::span<const doub
   }
   const Interval interval = percentile_interval(statistics);
   comparison.interval = {std::exp(interval.low), std::exp(interval.high)};
-  comparison.p_value = bootstrap_p(statistics, 0.0);
+  comparison.p_value = signed_rank_p(logs);
   return comparison;
 }
 
@@ -164,6 +175,32 @@ Comparison compare_unpaired(std::span<const double> baseline, std::span<const do
   }
   comparison.interval = percentile_interval(ratios);
   return comparison;
+}
+
+double signed_rank_p(std::span<const double> differences) {
+  std::vector<double> sizes;
+  std::vector<bool> is_positive;
+  for (const double difference : differences) {
+    if (difference == 0) continue;
+    sizes.push_back(std::fabs(difference));
+    is_positive.push_back(difference > 0);
+  }
+  if (sizes.empty()) return 1;
+  double ties = 0;
+  const std::vector<double> ranks = midranks(sizes, ties);
+  double positive = 0;
+  double squares = 0;
+  std::vector<int> doubled;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    positive += is_positive[i] ? ranks[i] : 0;
+    squares += ranks[i] * ranks[i];
+    doubled.push_back(static_cast<int>(std::lround(2 * ranks[i])));
+  }
+  constexpr std::size_t most_exact = 50;
+  if (ranks.size() <= most_exact) return exact_signed_rank_p(doubled, static_cast<int>(std::lround(2 * positive)));
+  const auto n = static_cast<double>(ranks.size());
+  const double distance = std::max(0.0, std::fabs(positive - n * (n + 1) / 4) - 0.5);
+  return std::min(1.0, std::erfc(distance / std::sqrt(squares / 2)));
 }
 
 double mann_whitney_p(std::span<const double> a, std::span<const double> b) {

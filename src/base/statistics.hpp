@@ -33,7 +33,8 @@ double percentile(std::span<const double> values, double q);
 Estimate estimate_median(std::span<const double> values, std::uint64_t seed = 1);
 
 /// How much faster the candidate is than the baseline, from paired rounds: ratio = baseline / candidate
-/// (over 1: candidate faster). The interval resamples rounds; `p_value` is two-sided for ratio = 1.
+/// (over 1: candidate faster). The interval resamples rounds; `p_value` is Wilcoxon's signed rank test of the
+/// logarithms, two-sided: a bootstrap's p cannot fall below 1 / resamples, which a table of a hundred verdicts needs.
 struct Comparison {
   double ratio = 1;
   Interval interval{1, 1};
@@ -45,6 +46,10 @@ Comparison compare_paired(std::span<const double> baseline, std::span<const doub
 /// The same for unpaired samples: ratio of medians by bootstrap of both, p from Mann-Whitney's U (tie-corrected).
 Comparison compare_unpaired(std::span<const double> baseline, std::span<const double> candidate,
                             std::uint64_t seed = 1);
+
+/// Two-sided p value of Wilcoxon's signed rank test that differences are symmetric around 0; zeros are left out. Exact
+/// up to 50 differences (midranks for ties), a normal approximation beyond.
+double signed_rank_p(std::span<const double> differences);
 
 /// Two-sided p value of Mann-Whitney's U test, normal approximation with tie correction.
 double mann_whitney_p(std::span<const double> a, std::span<const double> b);

@@ -81,6 +81,21 @@ TEST(ComparePaired, RarelyClaimsADifferenceThatIsNotThere) {
   EXPECT_LE(claimed, 24);
 }
 
+TEST(SignedRank, AgreesWithPublishedValues) {
+  // scipy.stats.wilcoxon's own example (Darwin's plants): statistic 24, p = 0.041259765625.
+  const std::vector<double> plants{6, 8, 14, 16, 23, 24, 28, 29, 41, -48, 49, 56, 60, -67, 75};
+  EXPECT_NEAR(signed_rank_p(plants), 0.041259765625, 1e-12);
+  EXPECT_EQ(signed_rank_p(std::vector<double>{0, 0}), 1);
+  EXPECT_DOUBLE_EQ(signed_rank_p(std::vector<double>{1, 1, 1, 1, 1}), 2.0 / 32);
+}
+
+TEST(SignedRank, LeavesRoomForATableOfAHundredVerdicts) {
+  const std::vector<double> always(15, 0.1);
+  EXPECT_LT(100 * signed_rank_p(always), 0.05);
+  const std::vector<double> many(60, 0.1);
+  EXPECT_LT(signed_rank_p(many), 1e-9);
+}
+
 TEST(MannWhitney, AgreesWithPublishedValues) {
   // Checked against scipy.stats.mannwhitneyu(method="asymptotic").
   const std::vector<double> a{19, 22, 16, 29, 24};
