@@ -24,5 +24,5 @@ named data --set plant.loader_s=0.03
 named slow_rank --set plant.slow_rank=1 --set plant.slow_rank_s=0.03
 named tiny_buckets --set communication.bucket=1K --set model.width=512
 named slow_link --set plant.link_bytes_per_s=20M
-named no_spare_core --set communication.engine=inline --set model.width=768 --set train.batch=64
+named no_spare_core --set communication.engine=inline --set model.width=1024 --set model.layers=4
 finish

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <cstring>
+#include <span>
 #include <type_traits>
+#include <vector>
+
+#include "transport/process_group.hpp"
 
 namespace ringmaster::transport {
 
