@@ -11,10 +11,9 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ringmaster)
 set(CPACK_PACKAGE_CONTACT "The ringmaster maintainers <maintainers@ringmaster.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "${PROJECT_DESCRIPTION}
- Trains real data parallel workloads under mpirun, lets allreduce variants take
- turns in one job, accounts for every microsecond of a step, and says what
- limits it and what to change, with confidence intervals.")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Trains real data parallel workloads under mpirun, lets allreduce variants take
+turns in one job, accounts for every microsecond of a step, and says what
+limits it and what to change, with confidence intervals.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
