@@ -14,29 +14,14 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "transport/detail/mpi_check.hpp"
 #include "transport/detail/shared_memory.hpp"
 
 namespace ringmaster::transport {
 namespace {
 
-std::string error_text(int code) {
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  return {text.data(), static_cast<std::size_t>(length)};
-}
-
-constexpr int no_peer = -1;
-
-[[noreturn]] void fail(int code, const char* call, int peer) {
-  const std::string subject = peer == no_peer ? std::string(call) : fmt::format("{} with rank {}", call, peer);
-  throw SystemError("mpi", code, subject, error_text(code));
-}
-
-/// The one place where MPI's return codes become errors.
-void check(int code, const char* call, int peer = no_peer) {
-  if (code != MPI_SUCCESS) fail(code, call, peer);
-}
+using detail::check_mpi;
+using detail::no_peer;
 
 // MPI counts in int: what is longer travels as several messages of this size.
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
@@ -57,12 +42,12 @@ class MpiGroup final : public ProcessGroup {
  public:
   enum class Owned : std::uint8_t { no, yes };
   MpiGroup(MPI_Comm comm, Owned owned) : comm_(comm), owned_(owned) {
-    check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+    check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
     int found = 0;
     int* highest = nullptr;
-    check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &highest, &found), "MPI_Comm_get_attr");
+    check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &highest, &found), "MPI_Comm_get_attr");
     highest_tag_ = found != 0 ? *highest : 32767;
   }
   ~MpiGroup() override {
@@ -81,11 +66,11 @@ class MpiGroup final : public ProcessGroup {
   void post_send(std::span<const std::byte> data, int peer, int tag, Request& request) override {
     MpiRequest& own = begin(request, peer);
     const std::size_t first = std::min(data.size(), most_bytes);
-    check(MPI_Isend(data.data(), to_count(first), MPI_BYTE, peer, tag, comm_, &own.handle), "MPI_Isend", peer);
+    check_mpi(MPI_Isend(data.data(), to_count(first), MPI_BYTE, peer, tag, comm_, &own.handle), "MPI_Isend", peer);
     for (std::size_t at = first; at < data.size(); at += most_bytes) {
       MPI_Request& part = own.rest.emplace_back(MPI_REQUEST_NULL);
       const int count = to_count(std::min(data.size() - at, most_bytes));
-      check(MPI_Isend(data.data() + at, count, MPI_BYTE, peer, tag, comm_, &part), "MPI_Isend", peer);
+      check_mpi(MPI_Isend(data.data() + at, count, MPI_BYTE, peer, tag, comm_, &part), "MPI_Isend", peer);
     }
     own.posted = true;
   }
@@ -93,11 +78,11 @@ class MpiGroup final : public ProcessGroup {
   void post_receive(std::span<std::byte> data, int peer, int tag, Request& request) override {
     MpiRequest& own = begin(request, peer);
     const std::size_t first = std::min(data.size(), most_bytes);
-    check(MPI_Irecv(data.data(), to_count(first), MPI_BYTE, peer, tag, comm_, &own.handle), "MPI_Irecv", peer);
+    check_mpi(MPI_Irecv(data.data(), to_count(first), MPI_BYTE, peer, tag, comm_, &own.handle), "MPI_Irecv", peer);
     for (std::size_t at = first; at < data.size(); at += most_bytes) {
       MPI_Request& part = own.rest.emplace_back(MPI_REQUEST_NULL);
       const int count = to_count(std::min(data.size() - at, most_bytes));
-      check(MPI_Irecv(data.data() + at, count, MPI_BYTE, peer, tag, comm_, &part), "MPI_Irecv", peer);
+      check_mpi(MPI_Irecv(data.data() + at, count, MPI_BYTE, peer, tag, comm_, &part), "MPI_Irecv", peer);
     }
     own.posted = true;
   }
@@ -106,10 +91,10 @@ class MpiGroup final : public ProcessGroup {
     auto& own = static_cast<MpiRequest&>(request);
     RINGMASTER_ASSERT(own.posted, "a request is tested that was never posted");
     int done = 0;
-    check(MPI_Test(&own.handle, &done, MPI_STATUS_IGNORE), "MPI_Test", own.peer);
+    check_mpi(MPI_Test(&own.handle, &done, MPI_STATUS_IGNORE), "MPI_Test", own.peer);
     if (done == 0) return false;
     while (!own.rest.empty()) {
-      check(MPI_Test(&own.rest.back(), &done, MPI_STATUS_IGNORE), "MPI_Test", own.peer);
+      check_mpi(MPI_Test(&own.rest.back(), &done, MPI_STATUS_IGNORE), "MPI_Test", own.peer);
       if (done == 0) return false;
       own.rest.pop_back();
     }
@@ -117,12 +102,12 @@ class MpiGroup final : public ProcessGroup {
     return true;
   }
 
-  void barrier() override { check(MPI_Barrier(comm_), "MPI_Barrier"); }
+  void barrier() override { check_mpi(MPI_Barrier(comm_), "MPI_Barrier"); }
 
   void broadcast(std::span<std::byte> data, int root) override {
     for (std::size_t at = 0; at < data.size(); at += most_bytes) {
       const int count = to_count(std::min(data.size() - at, most_bytes));
-      check(MPI_Bcast(data.data() + at, count, MPI_BYTE, root, comm_), "MPI_Bcast");
+      check_mpi(MPI_Bcast(data.data() + at, count, MPI_BYTE, root, comm_), "MPI_Bcast");
     }
   }
 
@@ -130,7 +115,7 @@ class MpiGroup final : public ProcessGroup {
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override {
     const auto size = static_cast<std::uint64_t>(mine.size());
     std::vector<std::uint64_t> sizes(static_cast<std::size_t>(size_));
-    check(MPI_Allgather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, comm_), "MPI_Allgather");
+    check_mpi(MPI_Allgather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, comm_), "MPI_Allgather");
     std::vector<std::vector<std::byte>> all(sizes.size());
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
       all[rank].resize(sizes[rank]);
@@ -142,7 +127,7 @@ class MpiGroup final : public ProcessGroup {
 
   std::unique_ptr<ProcessGroup> split(int color, int key) override {
     MPI_Comm part = MPI_COMM_NULL;
-    check(MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &part), "MPI_Comm_split");
+    check_mpi(MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &part), "MPI_Comm_split");
     if (part == MPI_COMM_NULL) return nullptr;
     return std::make_unique<MpiGroup>(part, Owned::yes);
   }
@@ -188,7 +173,7 @@ MpiSession::MpiSession(int* argc, char*** argv) {
   int level = MPI_THREAD_SINGLE;
   // Serialized: the engine's thread and the main lane never call at the same time. Multiple would take locks in
   // every call of the library.
-  check(MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
+  check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
   thread_level() = level;
   if (level < MPI_THREAD_SERIALIZED) {
     throw UserError(fmt::format("this MPI offers thread level {}, but serialized is needed", level_name(level)),
@@ -196,10 +181,10 @@ MpiSession::MpiSession(int* argc, char*** argv) {
   }
   world_ = std::make_unique<MpiGroup>(MPI_COMM_WORLD, MpiGroup::Owned::no);
   MPI_Comm node = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-  check(MPI_Comm_rank(node, &local_rank_), "MPI_Comm_rank");
-  check(MPI_Comm_size(node, &local_size_), "MPI_Comm_size");
-  check(MPI_Comm_free(&node), "MPI_Comm_free");
+  check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_rank(node, &local_rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(node, &local_size_), "MPI_Comm_size");
+  check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
 }
 
 MpiSession::~MpiSession() {

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collective/libraries/mpi_common.hpp"
 
-#include <array>
 #include <limits>
 
 #include "base/error.hpp"
 #include "transport/mpi.hpp"
 
 namespace ringmaster::collective::detail {
-
-void check_mpi(int code, const char* call) {
-  if (code == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  throw SystemError("mpi", code, call, {text.data(), static_cast<std::size_t>(length)});
-}
 
 std::string describe_mpi(const char* call) {
   static const transport::MpiFacts facts = transport::mpi_facts();

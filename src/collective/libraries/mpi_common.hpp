@@ -7,11 +7,11 @@
 #include <string>
 
 #include "collective/library.hpp"
+#include "transport/detail/mpi_check.hpp"
 
 namespace ringmaster::collective::detail {
 
-/// Throws SystemError unless the call succeeded.
-void check_mpi(int code, const char* call);
+using transport::detail::check_mpi;
 
 /// "MPI_Allreduce (Open MPI 4.1.4, pml ob1, btl self,vader)".
 std::string describe_mpi(const char* call);
