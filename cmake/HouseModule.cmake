@@ -1,4 +1,4 @@
-# ringmaster_module(NAME [MPI] USES module... [LINKS target...] [SOURCES file...])
+# ringmaster_module(NAME [MPI] [WITHOUT folder] USES module... [LINKS target...])
 #
 # One static library a module, named ringmaster::NAME, from every .cpp of its folder (leaf folders of
 # registries included). USES is the only statement of who may include whom: the link graph and the test
@@ -6,9 +6,12 @@
 define_property(GLOBAL PROPERTY RINGMASTER_MODULES BRIEF_DOCS "modules" FULL_DOCS "names of all modules")
 
 function(ringmaster_module name)
-  cmake_parse_arguments(ARG "MPI" "" "USES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "MPI" "WITHOUT" "USES;LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/(benchmark|main\\.cpp)")
+  if(ARG_WITHOUT)
+    list(FILTER sources EXCLUDE REGEX "/${ARG_WITHOUT}/")
+  endif()
   if(sources)
     add_library(ringmaster_${name} STATIC ${sources})
     set(scope PUBLIC)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subcommands: one file in commands/ and one line in commands.def each.
+// Subcommands: one file in commands/ (commands/mpi/ if it needs MPI or its registries) and one line in commands.def
+// each.
 #pragma once
 
 #include <functional>

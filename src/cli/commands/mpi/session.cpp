@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/session.hpp"
+#include "cli/commands/mpi/session.hpp"
 
 #include <fmt/core.h>
 

@@ -9,10 +9,10 @@
 
 #include "base/error.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/mpi/session.hpp"
 #include "cli/outputs.hpp"
 #include "cli/program.hpp"
 #include "cli/progress.hpp"
-#include "cli/session.hpp"
 #include "experiment/agreement.hpp"
 #include "experiment/assertions.hpp"
 #include "experiment/runner.hpp"
