@@ -126,15 +126,17 @@ std::vector<StepView> steps_of(const RankEvents& rank) {
   return steps;
 }
 
-/// When other buckets than this one were on the wire that began before it did.
-TimeSet earlier_transfers(const StepView& view, std::int32_t bucket) {
+/// When, in a window, other buckets than this one were on the wire that began before it did.
+TimeSet earlier_transfers(const StepView& view, std::int32_t bucket, const TimeInterval& window) {
   Nanoseconds own_begin = std::numeric_limits<Nanoseconds>::max();
   for (const Event* transfer : view.transfers) {
     if (transfer->index == bucket) own_begin = std::min(own_begin, transfer->begin);
   }
   std::vector<TimeInterval> others;
   for (const Event* transfer : view.transfers) {
-    if (transfer->index != bucket) others.push_back({transfer->begin, std::min(transfer->end, own_begin)});
+    const TimeInterval during{std::max(transfer->begin, window.begin),
+                              std::min({transfer->end, own_begin, window.end})};
+    if (transfer->index != bucket && during.begin < during.end) others.push_back(during);
   }
   return union_of(std::move(others));
 }
@@ -172,9 +174,8 @@ class StepBooks {
     const Nanoseconds border = std::clamp(ready, segment.time.begin, segment.time.end);
     book(Account::exposed_skew) += border - segment.time.begin;
     book(Account::exposed_transfer) += segment.time.end - border;
-    if (event.index < 0) return;
-    accounts_.queueing_s +=
-        to_seconds(length(intersection({{border, segment.time.end}}, earlier_transfers(view_, event.index))));
+    if (event.index < 0 || border == segment.time.end) return;
+    accounts_.queueing_s += to_seconds(length(earlier_transfers(view_, event.index, {border, segment.time.end})));
   }
 
   void communicate() {

@@ -137,7 +137,7 @@ void Runner::load_previous() {
 void Runner::prepare() {
   const std::vector<RankPlace> places = gather_places(world_);
   const std::vector<int> units = units_per_rank(places);
-  lineup_ = line_up(world_, config_);
+  on_every_rank(world_, [this] { lineup_ = line_up(world_, config_); });
   for (const PlannedPoint& planned : lineup_.planned) budgets_.push_back(plan_threads(planned.setup, units));
   clock_ = std::make_unique<measure::ClockAlignment>(world_);
   const result::Machine machine = machine_facts(places);
