@@ -47,7 +47,7 @@ class Flight {
   void begin_round();
   void post_receives(std::size_t round);
   bool test_all(std::vector<Pending>& pending, std::int32_t count, std::int32_t& open);
-  void run_sums(bool after_sends);
+  void run_sums(SumTime time);
   void run_sum(const PlannedSum& sum);
   std::byte* address(const Piece& piece);
   const std::byte* source_address(const Piece& piece);
@@ -181,11 +181,11 @@ void Flight::run_sum(const PlannedSum& sum) {
                       sum.destination.elements, bases_.type);
 }
 
-void Flight::run_sums(bool after_sends) {
+void Flight::run_sums(SumTime time) {
   const PlannedRound& planned = plan_->rounds[round_];
   for (std::int32_t i = 0; i < planned.sum_count; ++i) {
     const PlannedSum& sum = plan_->sums[static_cast<std::size_t>(planned.first_sum + i)];
-    if (sum.after_sends == after_sends) run_sum(sum);
+    if (sum.time == time) run_sum(sum);
   }
 }
 
@@ -196,11 +196,11 @@ bool Flight::progress() {
     const bool sent = test_all(sends_, planned.send_count, open_sends_);
     if (!received) return false;
     if (!first_sums_done_) {
-      run_sums(false);
+      run_sums(SumTime::after_receives);
       first_sums_done_ = true;
     }
     if (!sent) return false;
-    run_sums(true);
+    run_sums(SumTime::after_sends);
     if (++round_ == plan_->rounds.size()) {
       plan_ = nullptr;
       return true;
@@ -248,7 +248,8 @@ class LaneRun {
   }
 
  private:
-  // Flight i takes segments i, i + 2, ... whatever finishes first: a tag carries the same segments on every rank.
+  // Flight i takes segments i, i + segments_in_flight, ... whatever finishes first: a tag carries the same segments on
+  // every rank.
   void start_next(std::size_t i) {
     const std::int64_t segment = next_[i];
     flights_[i]->start(segment == segments_ - 1 ? last_ : full_, segment * segment_);

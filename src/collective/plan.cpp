@@ -25,6 +25,12 @@ struct Contribution {
   Piece piece;
 };
 
+/// A destination and what is added there.
+struct Gathered {
+  Piece destination;
+  std::vector<Contribution> contributions;
+};
+
 class Compiler {
  public:
   Compiler(const schedule::Lane& lane, Rank rank, std::int64_t elements, DataType type, Aliasing aliasing)
@@ -48,6 +54,7 @@ class Compiler {
   bool overlaps(const Piece& a, const Piece& b) const;
   bool is_sent(const Piece& piece) const;
   bool is_touched(const Piece& piece) const;
+  bool reads_a_sum(const Gathered& gathered, const std::vector<Gathered>& earlier) const;
   void add_sum(const Piece& destination, const std::vector<Piece>& sources);
 
   const schedule::Lane& lane_;
@@ -59,7 +66,7 @@ class Compiler {
   std::int64_t bounce_used_ = 0;
   std::vector<std::int64_t> bounce_by_round_;
   std::vector<Piece> sent_;      // read by sends of this round
-  std::vector<Piece> operands_;  // read by sums of this round
+  std::vector<Piece> operands_;  // read by sums of this round, packing included
   std::map<std::tuple<Place, int, std::int64_t>, std::pair<Piece, std::vector<Contribution>>> added_;  // by destination
 };
 
@@ -123,7 +130,7 @@ void Compiler::add_sum(const Piece& destination, const std::vector<Piece>& sourc
   sum.destination = destination;
   sum.first_source = static_cast<std::int32_t>(plan_.sources.size());
   sum.source_count = static_cast<std::int32_t>(sources.size());
-  sum.after_sends = is_sent(destination);
+  sum.time = is_sent(destination) ? SumTime::after_sends : SumTime::after_receives;
   plan_.sources.insert(plan_.sources.end(), sources.begin(), sources.end());
   plan_.sums.push_back(sum);
 }
@@ -140,6 +147,7 @@ void Compiler::plan_sends(const std::vector<Transfer>& transfers) {
       std::int64_t at = source.begin;
       for (const Piece& piece : pieces) {
         add_sum({Place::bounce, 0, at, piece.elements}, {piece});
+        operands_.push_back(piece);  // receives are posted before the packing
         at += piece.elements;
         ++now_.pack_count;
       }
@@ -194,12 +202,6 @@ void Compiler::plan_local(const std::vector<Transfer>& transfers) {
   }
 }
 
-/// A destination and what is added there.
-struct Gathered {
-  Piece destination;
-  std::vector<Contribution> contributions;
-};
-
 /// Whether `next` goes on where `before` ends, in the destination and in every contribution of the same ranks.
 bool continues(const Gathered& before, const Gathered& next) {
   const auto follows = [&](const Piece& a, const Piece& b) {
@@ -215,6 +217,14 @@ bool continues(const Gathered& before, const Gathered& next) {
   return true;
 }
 
+// Sums of a round run one after the other, but all of them read the state before the round.
+bool Compiler::reads_a_sum(const Gathered& gathered, const std::vector<Gathered>& earlier) const {
+  return std::any_of(earlier.begin(), earlier.end(), [&](const Gathered& sum) {
+    return std::any_of(gathered.contributions.begin(), gathered.contributions.end(),
+                       [&](const Contribution& c) { return overlaps(sum.destination, c.piece); });
+  });
+}
+
 // Chunks whose contributions come from the same ranks and lie side by side are one sum.
 void Compiler::plan_sums() {
   std::vector<Gathered> runs;
@@ -222,6 +232,7 @@ void Compiler::plan_sums() {
     Gathered next{entry.second.first, std::move(entry.second.second)};
     std::stable_sort(next.contributions.begin(), next.contributions.end(),
                      [](const Contribution& a, const Contribution& b) { return a.source < b.source; });
+    RINGMASTER_ASSERT(!reads_a_sum(next, runs), "a sum reads what another sum of its round writes: split the round");
     if (!runs.empty() && continues(runs.back(), next)) {
       runs.back().destination.elements += next.destination.elements;
     } else {

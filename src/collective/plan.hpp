@@ -28,12 +28,15 @@ struct PlannedMessage {
   Piece piece;
 };
 
+/// When a sum of a round may run; after_sends: its destination is being sent, wait until it was read.
+enum class SumTime : std::uint8_t { after_receives, after_sends };
+
 /// destination = sources, added left to right. One source: a copy.
 struct PlannedSum {
   Piece destination;
   std::int32_t first_source = 0;  // in Plan::sources
   std::int32_t source_count = 0;
-  bool after_sends = false;  // the destination is being sent in this round: wait until it was read
+  SumTime time = SumTime::after_receives;
 };
 
 struct PlannedRound {
