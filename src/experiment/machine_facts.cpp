@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <ctime>
@@ -81,13 +82,14 @@ std::string utc_now() {
   return text.data();
 }
 
-std::vector<std::string> timing_stamps(const result::Machine& machine, int ranks_here) {
+std::vector<std::string> timing_stamps(const result::Machine& machine) {
   std::vector<std::string> stamps;
   for (const auto& [name, value] : machine.mpi_settings) {
     if (name.find("yield_when_idle") != std::string::npos && (value == "1" || value == "true")) {
       stamps.emplace_back("mpi_yield_when_idle is on: the library's own collectives are slowed, do not compare");
     }
   }
+  const auto ranks_here = std::count(machine.hosts.begin(), machine.hosts.end(), machine.hosts.front());
   double load = 0;
   if (getloadavg(&load, 1) == 1 && load > 0.5 + static_cast<double>(machine.processing_units - ranks_here) &&
       load > 0.5 * machine.processing_units) {

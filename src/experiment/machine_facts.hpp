@@ -16,7 +16,7 @@ result::Machine machine_facts(const std::vector<RankPlace>& places);
 /// "2026-01-31T12:00:00Z".
 std::string utc_now();
 
-/// Stamps that spoil a timing: yield_when_idle, other load at the start. May be empty.
-std::vector<std::string> timing_stamps(const result::Machine& machine, int ranks_here);
+/// Stamps that spoil a timing: yield_when_idle, other load on the first rank's host at the start. May be empty.
+std::vector<std::string> timing_stamps(const result::Machine& machine);
 
 }  // namespace ringmaster::experiment

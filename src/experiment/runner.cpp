@@ -176,9 +176,7 @@ void Runner::describe_run() {
   run_.device = config_.device;
   run_.clock_residual_us = clock_->residual_s() * 1e6;
   std::set<std::string> stamps(run_.stamps.begin(), run_.stamps.end());
-  const std::string here = run_.machine.hosts.front();
-  const auto ranks_here = std::count(run_.machine.hosts.begin(), run_.machine.hosts.end(), here);
-  for (const std::string& stamp : timing_stamps(run_.machine, static_cast<int>(ranks_here))) stamps.insert(stamp);
+  for (const std::string& stamp : timing_stamps(run_.machine)) stamps.insert(stamp);
   for (const int point : lineup_.running) {
     const std::string stamp = budgets_[static_cast<std::size_t>(point)].stamp();
     if (!stamp.empty()) stamps.insert(stamp);

@@ -77,7 +77,7 @@ void Watchdog::Impl::watch() {
       _exit(128 + signal);
     }
     if (!stands_still()) continue;
-    report(fmt::format("no progress for {:.0f} s (measure.timeout_s)", timeout_s.load()));
+    report(fmt::format("no progress for {:g} s (the timeout)", timeout_s.load()));
     std::this_thread::sleep_for(last_words);
     transport::abort_job(1);
   }
