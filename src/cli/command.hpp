@@ -21,7 +21,6 @@ enum ExitCode : int { success = 0, failure = 1, usage = 2, threshold = 3 };
 struct Command {
   const char* name;
   const char* summary;
-  bool communicates;  // started under mpirun
   /// Adds options to `app` and returns what runs once they are parsed: the exit code.
   std::function<int()> (*install)(CLI::App& app);
 };

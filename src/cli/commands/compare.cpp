@@ -36,7 +36,7 @@ double parse_threshold(const std::string& text) {
   const std::string unit = used > 0 ? text.substr(used) : "?";
   if (unit == "%") value /= 100;
   if ((!unit.empty() && unit != "%") || !(value >= 0) || !(value < 1e6)) {
-    throw UserError("--fail-above expects a share such as 5%, got '" + text + "'");
+    throw UserError("--fail-above expects a share, got '" + text + "'", "such as 5% or 0.05");
   }
   return value;
 }
@@ -102,7 +102,7 @@ std::function<int()> install(CLI::App& app) {
 }  // namespace
 
 const Command& compare_command() {
-  static const Command command{"compare", "is the second of two runs faster or slower?", false, install};
+  static const Command command{"compare", "is the second of two runs faster or slower?", install};
   return command;
 }
 

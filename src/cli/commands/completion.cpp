@@ -91,7 +91,7 @@ std::function<int()> install(CLI::App& app) {
 }  // namespace
 
 const Command& completion_command() {
-  static const Command command{"completion", "print a shell's completion script", false, install};
+  static const Command command{"completion", "print a shell's completion script", install};
   return command;
 }
 

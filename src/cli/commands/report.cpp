@@ -58,7 +58,7 @@ std::function<int()> install(CLI::App& app) {
 }  // namespace
 
 const Command& report_command() {
-  static const Command command{"report", "show a stored run again, in any format", false, install};
+  static const Command command{"report", "show a stored run again, in any format", install};
   return command;
 }
 

@@ -71,7 +71,7 @@ std::function<int()> install(CLI::App& app) {
 }  // namespace
 
 const Command& topology_command() {
-  static const Command command{"topology", "show this machine's packages, cores, caches and devices", false, install};
+  static const Command command{"topology", "show this machine's packages, cores, caches and devices", install};
   return command;
 }
 

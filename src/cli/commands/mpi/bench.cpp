@@ -52,7 +52,8 @@ struct Options {
 std::int64_t size_argument(const char* flag, const std::string& text, std::int64_t lowest) {
   const auto size = parse_size(text);
   if (!size || *size < lowest || *size > (std::int64_t{1} << 40)) {
-    throw UserError(fmt::format("{} expects a size from {} to 1T such as 64M, got '{}'", flag, lowest, text));
+    throw UserError(fmt::format("{} expects a size from {} to 1T, got '{}'", flag, lowest, text),
+                    "such as 4096, 64K or 1G");
   }
   return *size;
 }
@@ -113,7 +114,7 @@ result::Run describe(transport::ProcessGroup& world, const measure::ClockAlignme
   run.ceilings = measure::measure_ceilings(world, tensor::gemm_seconds);
   run.event_cost_ns = measure::event_cost_s() * 1e9;
   run.clock_residual_us = clock.residual_s() * 1e6;
-  run.stamps = experiment::timing_stamps(run.machine, world.size());
+  run.stamps = experiment::timing_stamps(run.machine);
   for (const int units : experiment::units_per_rank(places)) {
     if (units >= 1) continue;
     run.stamps.emplace_back("oversubscribed: more ranks than processing units: not a performance result");
@@ -200,8 +201,7 @@ std::function<int()> install(CLI::App& app) {
 }  // namespace
 
 const Command& bench_command() {
-  static const Command command{"bench", "allreduces alone, in nccl-tests' columns (start it with mpirun)", true,
-                               install};
+  static const Command command{"bench", "allreduces alone, in nccl-tests' columns (start it with mpirun)", install};
   return command;
 }
 

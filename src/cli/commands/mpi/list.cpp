@@ -76,7 +76,7 @@ Parameters parse_parameters(const schedule::Builder& builder, const std::vector<
       if (name != spec.name) continue;
       std::string problem;
       const auto parsed = parse_parameter(spec, value, problem);
-      if (!parsed) throw UserError(name + ": " + problem);
+      if (!parsed) throw UserError(name + ": " + problem, describe(spec));
       parameters.set(name, *parsed);
       found = true;
     }
@@ -137,7 +137,7 @@ std::function<int()> install(CLI::App& app) {
 }  // namespace
 
 const Command& list_command() {
-  static const Command command{"list", "name what a config can name; draw a schedule", false, install};
+  static const Command command{"list", "name what a config can name; draw a schedule", install};
   return command;
 }
 

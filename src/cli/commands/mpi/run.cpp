@@ -117,7 +117,7 @@ std::function<int()> install(CLI::App& app) {
 }  // namespace
 
 const Command& run_command() {
-  static const Command command{"run", "train, measure and explain a config (start it with mpirun)", true, install};
+  static const Command command{"run", "train, measure and explain a config (start it with mpirun)", install};
   return command;
 }
 

@@ -40,7 +40,7 @@ std::function<int()> install(CLI::App& app) {
 }  // namespace
 
 const Command& validate_command() {
-  static const Command command{"validate", "check a config and show what it will run", false, install};
+  static const Command command{"validate", "check a config and show what it will run", install};
   return command;
 }
 
