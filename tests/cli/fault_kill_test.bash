@@ -50,4 +50,21 @@ expect_code 0 "an unbroken run"
 # The same blocks, and the same training: the resumed parameters are those of the unbroken run, bit for bit.
 hashes() { grep -oE '"parameter_hash": ?"[0-9a-f]+"' "$1/samples.jsonl" | sort; }
 [[ -n $(hashes whole) && $(hashes again) == "$(hashes whole)" ]] || fail "resumed and unbroken training differ"
+
+# A rank that stands still: the others notice within measure.timeout_s and take the job down.
+small_config | sed 's/rounds: 3/rounds: 400/; s/steps: 2/steps: 20/' >long.yaml
+timeout 120 mpirun -np 2 "$RINGMASTER" run long.yaml --output stopped --set measure.timeout_s=3 >out 2>err </dev/null &
+job=$!
+wait_for 60 has_lines stopped/samples.jsonl 4 || fail "the run does not get going"
+victim=$(pgrep -P "$(pgrep -P $job -x mpirun || echo $job)" -x ringmaster | tail -n 1)
+begin=$SECONDS
+kill -STOP "$victim"
+code=0
+wait $job || code=$?
+took=$((SECONDS - begin))
+((took <= 30)) || fail "a job that stands still took $took s to end"
+[[ $code != 0 ]] || fail "a job that stood still ended with 0"
+expect_in err 'no progress for 3 s' "who noticed"
+expect_in stopped/run.json '"status": "interrupted"' "run.json"
+pgrep -x ringmaster | grep -qx "$victim" && { fail "the stopped rank is still there"; kill -9 "$victim"; }
 finish

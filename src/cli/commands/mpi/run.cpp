@@ -66,6 +66,7 @@ int report_assertions(const result::Run& run, const experiment::Config& config) 
 
 int run_in_world(transport::ProcessGroup& world, const Options& options) {
   const experiment::Config config = shared_config(world, options);
+  set_standstill_timeout(config.measure.timeout_s);
   experiment::RunOptions running;
   running.output = experiment::on_root(world, [&] { return choose_output(options, config); });
   running.overwrite = options.overwrite;

@@ -33,6 +33,9 @@ InterruptFolder& interrupt_folder() {
   return folder;
 }
 
+/// The watchdog of this process while there is a world.
+measure::Watchdog* current_watchdog = nullptr;
+
 /// Called from any thread: says where this rank was, on the terminal and in run.json.
 void record_interruption(int rank, const std::string& reason) {
   const std::string where = activity().describe();
@@ -70,13 +73,19 @@ void set_interrupt_folder(const std::string& folder) {
   held.path = folder;
 }
 
+void set_standstill_timeout(double seconds) {
+  RINGMASTER_ASSERT(current_watchdog != nullptr, "a timeout without a world");
+  current_watchdog->set_timeout(seconds);
+}
+
 int with_world(double timeout_s, const std::function<int(transport::ProcessGroup&)>& body) {
   const int rank = launched_rank();
   measure::WatchdogOptions watching;
   watching.timeout_s = timeout_s;
   watching.on_interrupt = [rank](const std::string& reason) { record_interruption(rank, reason); };
-  const measure::Watchdog watchdog(watching);  // before MPI starts threads: they inherit the blocked signals
+  measure::Watchdog watchdog(watching);  // before MPI starts threads: they inherit the blocked signals
   transport::MpiSession session(nullptr, nullptr);
+  current_watchdog = &watchdog;
   try {
     refuse_processes_started_alone(session.world());
     refuse_unequal_ranks(session.world());
