@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "report/samples.hpp"
+
 namespace ringmaster::report {
 namespace {
 
@@ -15,6 +17,14 @@ const result::BenchRow* library_at(const result::Run& run, std::int64_t bytes) {
   return nullptr;
 }
 
+void compare_side(const Side& library, const Side& mine, BenchSide& out) {
+  const std::size_t rounds = std::min(library.samples_us.size(), mine.samples_us.size());
+  out.against_library =
+      compare_paired(std::span(library.samples_us).first(rounds), std::span(mine.samples_us).first(rounds));
+}
+
+}  // namespace
+
 BenchSide summarize_side(const Side& side, std::int64_t bytes, int ranks) {
   BenchSide out;
   out.time_us = median(side.samples_us);
@@ -23,17 +33,9 @@ BenchSide summarize_side(const Side& side, std::int64_t bytes, int ranks) {
   out.verdict = "-";
   if (!(out.time_us > 0)) return out;
   out.algbw_gb_per_s = static_cast<double>(bytes) * 1e-3 / out.time_us;
-  out.busbw_gb_per_s = out.algbw_gb_per_s * 2 * (ranks - 1) / ranks;
+  out.busbw_gb_per_s = allreduce_busbw(out.algbw_gb_per_s, ranks);
   return out;
 }
-
-void compare_side(const Side& library, const Side& mine, BenchSide& out) {
-  const std::size_t rounds = std::min(library.samples_us.size(), mine.samples_us.size());
-  out.against_library =
-      compare_paired(std::span(library.samples_us).first(rounds), std::span(mine.samples_us).first(rounds));
-}
-
-}  // namespace
 
 std::vector<BenchSummary> summarize_bench(const result::Run& run) {
   std::vector<BenchSummary> summaries;

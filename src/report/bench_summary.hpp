@@ -28,6 +28,9 @@ struct BenchSummary {
   BenchSide in_place;
 };
 
+/// Medians and bandwidths of one side of a row; nothing is compared.
+BenchSide summarize_side(const result::BenchRow::Side& side, std::int64_t bytes, int ranks);
+
 /// One a measured row, in the order of the rows.
 std::vector<BenchSummary> summarize_bench(const result::Run& run);
 

@@ -8,7 +8,6 @@
 #include <ostream>
 #include <vector>
 
-#include "base/statistics.hpp"
 #include "report/bench_summary.hpp"
 
 namespace ringmaster::report {
@@ -28,18 +27,16 @@ struct Totals {
 };
 
 std::string side_text(const result::BenchRow::Side& side, std::int64_t bytes, int ranks, Totals& totals) {
-  const double us = median(side.samples_us);
-  if (!(us > 0)) return fmt::format("  {:>8} {:>7} {:>7} {:>6}", "-", "-", "-", "-");
-  const double algbw = static_cast<double>(bytes) * 1e-3 / us;
-  const double busbw = algbw * 2 * (ranks - 1) / ranks;
-  totals.busbw_sum += busbw;
+  const BenchSide measured = summarize_side(side, bytes, ranks);
+  if (!(measured.time_us > 0)) return fmt::format("  {:>8} {:>7} {:>7} {:>6}", "-", "-", "-", "-");
+  totals.busbw_sum += measured.busbw_gb_per_s;
   ++totals.busbw_count;
   if (side.wrong >= 0) {
     totals.checked = true;
     totals.wrong += side.wrong;
   }
-  return fmt::format("  {:>8} {:>7.2f} {:>7.2f} {:>6}", time_text(us), algbw, busbw,
-                     side.wrong < 0 ? std::string("N/A") : std::to_string(side.wrong));
+  return fmt::format("  {:>8} {:>7.2f} {:>7.2f} {:>6}", time_text(measured.time_us), measured.algbw_gb_per_s,
+                     measured.busbw_gb_per_s, side.wrong < 0 ? std::string("N/A") : std::to_string(side.wrong));
 }
 
 void write_variant(const result::Run& run, const std::string& variant, const Painter& painter, std::ostream& out) {

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "base/error.hpp"
@@ -57,9 +56,7 @@ Comparison compare_series(const Series& before, const Series& after, Pairing pai
     a.push_back(time);
     b.push_back(other->second);
   }
-  Comparison comparison = compare_paired(a, b);
-  comparison.p_value = std::max(comparison.p_value, std::pow(2.0, 1 - comparison.rounds));
-  return comparison;
+  return compare_paired(a, b);
 }
 
 bool same_machine(const result::Machine& a, const result::Machine& b) {

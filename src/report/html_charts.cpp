@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "report/bench_summary.hpp"
 
 namespace ringmaster::report {
 namespace {
@@ -221,12 +222,11 @@ std::string timeline_chart(const result::Run& run) {
 std::string bench_chart(const result::Run& run) {
   std::vector<Line> lines;
   for (const result::BenchRow& row : run.rows) {
-    const double us = median(row.out_of_place.samples_us);
-    if (!(us > 0) || row.bytes <= 0) continue;
+    const BenchSide side = summarize_side(row.out_of_place, row.bytes, run.ranks);
+    if (!(side.time_us > 0) || row.bytes <= 0) continue;
     auto at = std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.name == row.variant; });
     if (at == lines.end()) at = lines.insert(lines.end(), {row.variant, {}});
-    at->points.emplace_back(std::log2(static_cast<double>(row.bytes)),
-                            static_cast<double>(row.bytes) * 1e-3 / us * 2 * (run.ranks - 1) / run.ranks);
+    at->points.emplace_back(std::log2(static_cast<double>(row.bytes)), side.busbw_gb_per_s);
   }
   if (lines.empty()) return {};
   Plot plot;

@@ -66,6 +66,8 @@ const result::Point* Samples::partner(const result::Point& point, const std::str
   return best;
 }
 
+double allreduce_busbw(double algbw, int ranks) { return algbw * 2 * (ranks - 1) / ranks; }
+
 double mean_us_s(const std::vector<double>& values_us) { return values_us.empty() ? 0 : mean(values_us) * 1e-6; }
 
 double step_s(const result::Block& block) { return mean_us_s(block.step_us); }

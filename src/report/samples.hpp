@@ -41,6 +41,8 @@ double step_s(const result::Block& block);
 /// Of one account, mean over ranks; of one rank.
 double account_s(const result::Block& block, account::Account account);
 double rank_account_s(const result::Block& block, std::size_t rank, account::Account account);
+/// Bus bandwidth of an allreduce, as nccl-tests defines it.
+double allreduce_busbw(double algbw, int ranks);
 /// Mean of a list in microseconds, in seconds.
 double mean_us_s(const std::vector<double>& values_us);
 

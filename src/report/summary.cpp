@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "base/text.hpp"
@@ -34,14 +33,9 @@ std::string label_of(const result::Run& run, const result::Point& point) {
   return label;
 }
 
-// With n rounds that all agree, chance alone is that likely: a bootstrap of few rounds does not know it.
-double with_few_rounds(double p_value, int rounds) { return std::max(p_value, std::pow(2.0, 1 - rounds)); }
-
 Comparison compare(const Rounds& baseline, const Rounds& candidate) {
   const auto [a, b] = paired_steps(baseline, candidate);
-  Comparison comparison = compare_paired(a, b);
-  comparison.p_value = with_few_rounds(comparison.p_value, comparison.rounds);
-  return comparison;
+  return compare_paired(a, b);
 }
 
 // Medians over rounds, so that one disturbed block does not colour the picture, scaled to the whole step again.
@@ -67,9 +61,8 @@ void fill_bandwidths(const Rounds& rounds, PointSummary& summary) {
   summary.communication_s =
       median(values(rounds, [](const result::Block& b) { return mean_us_s(b.communication_us); }));
   if (point.ranks < 2 || point.role == "twin" || !(summary.communication_s > 0)) return;
-  const double ranks = point.ranks;
   summary.algbw_gb_per_s = static_cast<double>(point.gradient_bytes) * 1e-9 / summary.communication_s;
-  summary.busbw_gb_per_s = summary.algbw_gb_per_s * 2 * (ranks - 1) / ranks;
+  summary.busbw_gb_per_s = allreduce_busbw(summary.algbw_gb_per_s, point.ranks);
 }
 
 void fill_compute(const result::Run& run, PointSummary& summary) {
@@ -185,6 +178,17 @@ std::vector<PointSummary> summarize(const result::Run& run) {
   return summaries;
 }
 
+std::vector<const PointSummary*> rows_of(const std::vector<PointSummary>& summaries, const std::string& workload) {
+  std::vector<const PointSummary*> rows;
+  for (const char* role : {"baseline", "variant", "twin", "single"}) {
+    for (const PointSummary& summary : summaries) {
+      if (summary.point->workload == workload && summary.point->role == role && is_row(summary))
+        rows.push_back(&summary);
+    }
+  }
+  return rows;
+}
+
 bool is_row(const PointSummary& summary) { return summary.rounds > 0 && summary.point->role != "unrecorded"; }
 
 std::vector<std::string> workloads(const result::Run& run) {
@@ -232,8 +236,7 @@ Comparison recording_cost(const result::Run& run) {
     if (recorded == nullptr) continue;
     return compare(samples.of(*recorded), samples.of(point));
   }
-  Comparison none;
-  return none;
+  return {};
 }
 
 double events_per_step(const result::Run& run) {

@@ -19,14 +19,14 @@ struct PointSummary {
   std::string label;  // "ring = rabenseifner = direct"
   int rounds = 0;
   Estimate step_s;                                     // median over rounds of the block's mean step
-  std::array<double, account::account_count> share{};  // of the step; mean over ranks
+  std::array<double, account::account_count> share{};  // of the step; median over rounds of the mean over ranks
   double hidden_share = 0;                             // hidden / all communication
   double communication_s = 0;                          // a step
   double queueing_s = 0;                               // part of exposed transfer spent behind earlier buckets
   double algbw_gb_per_s = 0;                           // gradient bytes / communication time
   double busbw_gb_per_s = 0;
   double overhead_s = 0;      // step - twin
-  double interference_s = 0;  // overhead - (skew + transfer + progress)
+  double interference_s = 0;  // overhead - (skew + transfer + progress + encode)
   double flop_share = 0;      // of the gemm ceiling, forward + backward
   double final_loss = 0;
   double held_out_loss = 0;
@@ -40,6 +40,8 @@ std::vector<PointSummary> summarize(const result::Run& run);
 
 /// Whether a row is shown: a point that shares another's row, or the recorder-off one, is not.
 bool is_row(const PointSummary& summary);
+/// The rows of a workload: baseline, variants, twin, one rank.
+std::vector<const PointSummary*> rows_of(const std::vector<PointSummary>& summaries, const std::string& workload);
 /// Workloads in the order of their points.
 std::vector<std::string> workloads(const result::Run& run);
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/statistics.hpp"
+#include "report/bench_summary.hpp"
 #include "report/exporter.hpp"
 #include "report/summary.hpp"
 
@@ -80,13 +80,13 @@ Row run_row(const PointSummary& summary) {
 }
 
 void bench_side(const result::BenchRow::Side& side, std::int64_t bytes, int ranks, Row& row) {
-  const double time = median(side.samples_us);
-  const double algbw = time > 0 ? static_cast<double>(bytes) * 1e-3 / time : std::nan("");
-  row.push_back(number(time));
-  row.push_back(number(algbw));
-  row.push_back(number(algbw * 2 * (ranks - 1) / ranks));
-  row.push_back(number(median(side.transfer_us)));
-  row.push_back(number(median(side.skew_us)));
+  const BenchSide summary = summarize_side(side, bytes, ranks);
+  const bool timed = summary.time_us > 0;
+  row.push_back(number(summary.time_us));
+  row.push_back(timed ? number(summary.algbw_gb_per_s) : "");
+  row.push_back(timed ? number(summary.busbw_gb_per_s) : "");
+  row.push_back(number(summary.transfer_us));
+  row.push_back(number(summary.skew_us));
   row.push_back(side.wrong < 0 ? "" : std::to_string(side.wrong));
 }
 

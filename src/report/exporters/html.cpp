@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "report/bench_summary.hpp"
 #include "report/exporter.hpp"
 #include "report/html_charts.hpp"
 #include "report/summary.hpp"
@@ -66,19 +67,8 @@ class Page {
     }
   }
 
-  std::vector<const PointSummary*> rows_of(const std::string& workload) const {
-    std::vector<const PointSummary*> rows;
-    for (const char* role : {"baseline", "variant", "twin", "single"}) {
-      for (const PointSummary& summary : summaries_) {
-        if (summary.point->workload == workload && summary.point->role == role && is_row(summary))
-          rows.push_back(&summary);
-      }
-    }
-    return rows;
-  }
-
   void write_workload(const std::string& workload) {
-    const std::vector<const PointSummary*> rows = rows_of(workload);
+    const std::vector<const PointSummary*> rows = rows_of(summaries_, workload);
     if (rows.empty()) return;
     out_ << "<h2>" << escaped(workload.empty() ? run_.name : workload) << "</h2>\n";
     const Winner best = winner(summaries_, run_, workload);
@@ -128,11 +118,10 @@ class Page {
     out_ << "<div class=\"scroll\"><table><tr><th>variant</th><th>size</th><th>time us</th><th>algbw "
             "GB/s</th><th>busbw GB/s</th><th>wrong</th></tr>\n";
     for (const result::BenchRow& row : run_.rows) {
-      const double us = median(row.out_of_place.samples_us);
-      const double algbw = us > 0 ? static_cast<double>(row.bytes) * 1e-3 / us : 0;
+      const BenchSide side = summarize_side(row.out_of_place, row.bytes, run_.ranks);
       out_ << "<tr><td>" << escaped(row.variant) << "</td><td>" << format_size(row.bytes) << "</td><td>"
-           << some(us, "{:.2f}") << "</td><td>" << some(algbw, "{:.3f}") << "</td><td>"
-           << some(algbw * 2 * (run_.ranks - 1) / run_.ranks, "{:.3f}") << "</td><td>"
+           << some(side.time_us, "{:.2f}") << "</td><td>" << some(side.algbw_gb_per_s, "{:.3f}") << "</td><td>"
+           << some(side.busbw_gb_per_s, "{:.3f}") << "</td><td>"
            << (row.out_of_place.wrong < 0 ? "" : std::to_string(row.out_of_place.wrong)) << "</td></tr>\n";
     }
     out_ << "</table></div>\n";

@@ -108,19 +108,8 @@ class Page {
     }
   }
 
-  std::vector<const PointSummary*> rows_of(const std::string& workload) const {
-    std::vector<const PointSummary*> rows;
-    for (const char* role : {"baseline", "variant", "twin", "single"}) {
-      for (const PointSummary& summary : summaries_) {
-        if (summary.point->workload == workload && summary.point->role == role && is_row(summary))
-          rows.push_back(&summary);
-      }
-    }
-    return rows;
-  }
-
   void write_workload(const std::string& workload) {
-    const std::vector<const PointSummary*> rows = rows_of(workload);
+    const std::vector<const PointSummary*> rows = rows_of(summaries_, workload);
     if (rows.empty()) return;
     out_ << "\n";
     describe_workload(workload, *rows.front());
