@@ -17,8 +17,8 @@
 namespace ringmaster::kernels {
 namespace {
 
-// Plain pointers without restrict: destination may be a source. Element i depends on elements i only, which the
-// compiler checks at run time before it takes the vector loop.
+// Plain pointers without restrict: destination may be a source. Element i depends on elements i only, and a source
+// never overlaps the destination partly (the header's promise): ivdep tells the compiler so.
 RINGMASTER_FORMS void add_2_f32(const float* a, const float* b, float* out, std::int64_t n) {
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];

@@ -29,7 +29,7 @@ std::vector<std::vector<T>> random_sources(std::size_t sources, std::size_t coun
 
 template <class T>
 bool same_bits(const std::vector<T>& a, const T* b) {
-  return std::memcmp(a.data(), b, a.size() * sizeof(T)) == 0;
+  return a.empty() || std::memcmp(a.data(), b, a.size() * sizeof(T)) == 0;
 }
 
 /// `offset` elements: destinations and sources off the vector alignment.
