@@ -66,5 +66,6 @@ took=$((SECONDS - begin))
 [[ $code != 0 ]] || fail "a job that stood still ended with 0"
 expect_in err 'no progress for 3 s' "who noticed"
 expect_in stopped/run.json '"status": "interrupted"' "run.json"
-pgrep -x ringmaster | grep -qx "$victim" && { fail "the stopped rank is still there"; kill -9 "$victim"; }
+gone() { [[ ! -d /proc/$1 ]]; }
+wait_for 15 gone "$victim" || { fail "the stopped rank is still there"; kill -9 "$victim"; }
 finish
