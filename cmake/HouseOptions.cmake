@@ -28,9 +28,8 @@ target_compile_options(ringmaster_options INTERFACE
 # Clang does not know GCC's ivdep; it vectorises those loops after a check of its own.
 target_compile_options(ringmaster_options INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:Clang>>:-Wno-unknown-pragmas>)
 if(RINGMASTER_SANITIZE)
-  string(REPLACE "," "," _sanitizers "${RINGMASTER_SANITIZE}")
-  target_compile_options(ringmaster_options INTERFACE -fsanitize=${_sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
-  target_link_options(ringmaster_options INTERFACE -fsanitize=${_sanitizers})
+  target_compile_options(ringmaster_options INTERFACE -fsanitize=${RINGMASTER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
+  target_link_options(ringmaster_options INTERFACE -fsanitize=${RINGMASTER_SANITIZE})
 endif()
 if(RINGMASTER_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")

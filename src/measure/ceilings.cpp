@@ -4,7 +4,6 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include "base/activity.hpp"
@@ -68,11 +67,11 @@ class Flow {
  private:
   void send(std::size_t bytes, int peer) {
     group_.post_send(std::span(data_).first(bytes), peer, flow_tag, *out_);
-    while (!group_.test(*out_)) std::this_thread::yield();
+    transport::wait(group_, *out_);
   }
   void receive(std::size_t bytes, int peer) {
     group_.post_receive(std::span(data_).first(bytes), peer, flow_tag, *in_);
-    while (!group_.test(*in_)) std::this_thread::yield();
+    transport::wait(group_, *in_);
   }
   transport::ProcessGroup& group_;
   std::vector<std::byte> data_;

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/statistics.hpp"
@@ -31,19 +30,16 @@ class Wire {
 
   void send(const Nanoseconds& value, int peer) {
     group_.post_send(std::as_bytes(std::span(&value, 1)), peer, clock_tag, *sending_);
-    finish(*sending_);
+    transport::wait(group_, *sending_);
   }
   Nanoseconds receive(int peer) {
     Nanoseconds value = 0;
     group_.post_receive(std::as_writable_bytes(std::span(&value, 1)), peer, clock_tag, *receiving_);
-    finish(*receiving_);
+    transport::wait(group_, *receiving_);
     return value;
   }
 
  private:
-  void finish(transport::Request& request) {
-    while (!group_.test(request)) std::this_thread::yield();
-  }
   transport::ProcessGroup& group_;
   std::unique_ptr<transport::Request> sending_;
   std::unique_ptr<transport::Request> receiving_;

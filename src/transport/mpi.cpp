@@ -6,22 +6,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
-#include <exception>
-#include <limits>
 #include <thread>
 
 #include "base/error.hpp"
-#include "transport/detail/mpi_check.hpp"
 #include "transport/detail/shared_memory.hpp"
+#include "transport/mpi_check.hpp"
 
 namespace ringmaster::transport {
 namespace {
-
-using detail::check_mpi;
-using detail::no_peer;
 
 // MPI counts in int: what is longer travels as several messages of this size.
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
@@ -180,11 +174,6 @@ MpiSession::MpiSession(int* argc, char*** argv) {
                     "use an MPI library built with thread support");
   }
   world_ = std::make_unique<MpiGroup>(MPI_COMM_WORLD, MpiGroup::Owned::no);
-  MPI_Comm node = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-  check_mpi(MPI_Comm_rank(node, &local_rank_), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(node, &local_size_), "MPI_Comm_size");
-  check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
 }
 
 MpiSession::~MpiSession() {

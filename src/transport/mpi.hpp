@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "transport/process_group.hpp"
@@ -20,14 +21,9 @@ class MpiSession {
   MpiSession& operator=(const MpiSession&) = delete;
 
   ProcessGroup& world() { return *world_; }
-  /// Ranks of this node, in world order of this rank's node.
-  int local_rank() const { return local_rank_; }
-  int local_size() const { return local_size_; }
 
  private:
   std::unique_ptr<ProcessGroup> world_;
-  int local_rank_ = 0;
-  int local_size_ = 1;
 };
 
 /// The MPI_Comm* of a group, as an untyped pointer; null for groups that are not MPI's.
@@ -48,8 +44,8 @@ struct MpiFacts {
 MpiFacts mpi_facts();
 
 /// The size of the world that a launcher promised in the environment (OMPI_COMM_WORLD_SIZE, PMI_SIZE,
-/// SLURM_STEP_NUM_TASKS) or 0. Differs from the world's size when mpirun and library are of different MPIs: processes
-/// started alone.
+/// PMIX_SIZE, SLURM_STEP_NUM_TASKS) or 0. Differs from the world's size when mpirun and library are of different MPIs:
+/// processes started alone.
 int promised_world_size();
 
 }  // namespace ringmaster::transport

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport/detail/mpi_check.hpp"
+#include "transport/mpi_check.hpp"
 
 #include <fmt/core.h>
 #include <mpi.h>
@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 
-namespace ringmaster::transport::detail {
+namespace ringmaster::transport {
 
 static_assert(MPI_SUCCESS == 0);
 
@@ -21,4 +21,4 @@ void fail_mpi(int code, const char* call, int peer) {
   throw SystemError("mpi", code, subject, {reason.data(), static_cast<std::size_t>(length)});
 }
 
-}  // namespace ringmaster::transport::detail
+}  // namespace ringmaster::transport

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/process_group.hpp"
 
+#include <thread>
+
 namespace ringmaster::transport {
+
+void wait(ProcessGroup& group, Request& request) {
+  while (!group.test(request)) std::this_thread::yield();
+}
 
 std::string broadcast_text(ProcessGroup& group, const std::string& text, int root) {
   auto size = static_cast<std::uint64_t>(text.size());

@@ -52,6 +52,9 @@ class ProcessGroup {
   std::unique_ptr<ProcessGroup> duplicate() { return split(0, rank()); }
 };
 
+/// Returns when the message is complete; yields the processing unit meanwhile.
+void wait(ProcessGroup& group, Request& request);
+
 /// Collective over `group`. Text from `root` to everyone.
 std::string broadcast_text(ProcessGroup& group, const std::string& text, int root = 0);
 /// Collective over `group`. One value a rank, in rank order. T is trivially copyable.

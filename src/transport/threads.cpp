@@ -52,7 +52,8 @@ struct ThreadRequest final : Request {
 
   enum class State : std::uint8_t { idle, posted, done, truncated };
   std::atomic<State> state{State::idle};
-  bool is_send = false;
+  enum class Direction : std::uint8_t { send, receive };
+  Direction direction = Direction::send;
   const std::byte* source = nullptr;
   std::byte* target = nullptr;
   std::size_t bytes = 0;
@@ -80,9 +81,9 @@ class Mailbox {
     request.mailbox = this;
     ThreadRequest** link = &first_;
     for (ThreadRequest* other = first_; other != nullptr; link = &other->next, other = other->next) {
-      if (other->is_send == request.is_send || other->from != request.from || other->tag != request.tag) continue;
+      if (other->direction == request.direction || other->from != request.from || other->tag != request.tag) continue;
       *link = other->next;
-      if (request.is_send) {
+      if (request.direction == ThreadRequest::Direction::send) {
         deliver(request, *other);
       } else {
         deliver(*other, request);
@@ -157,14 +158,14 @@ class ThreadGroup final : public ProcessGroup {
   std::unique_ptr<Request> make_request() override { return std::make_unique<ThreadRequest>(); }
 
   void post_send(std::span<const std::byte> data, int peer, int tag, Request& request) override {
-    ThreadRequest& own = begin(request, peer, tag, true, rank_);
+    ThreadRequest& own = begin(request, peer, tag, Direction::send);
     own.source = data.data();
     own.bytes = data.size();
     world_->mailboxes[static_cast<std::size_t>(peer)].post(own);
   }
 
   void post_receive(std::span<std::byte> data, int peer, int tag, Request& request) override {
-    ThreadRequest& own = begin(request, peer, tag, false, peer);
+    ThreadRequest& own = begin(request, peer, tag, Direction::receive);
     own.target = data.data();
     own.bytes = data.size();
     world_->mailboxes[static_cast<std::size_t>(rank_)].post(own);
@@ -227,16 +228,18 @@ class ThreadGroup final : public ProcessGroup {
   }
 
  private:
-  ThreadRequest& begin(Request& request, int peer, int tag, bool is_send, int from) {
+  using Direction = ThreadRequest::Direction;
+
+  ThreadRequest& begin(Request& request, int peer, int tag, Direction direction) {
     if (peer < 0 || peer >= size()) {
-      const char* call = is_send ? "send" : "receive";
+      const char* call = direction == Direction::send ? "send" : "receive";
       throw SystemError("threads", peer, fmt::format("{} with rank {}", call, peer), "there is no such rank");
     }
     auto& own = static_cast<ThreadRequest&>(request);
     RINGMASTER_ASSERT(own.state.load(std::memory_order_relaxed) == ThreadRequest::State::idle,
                       "a request is posted while it is in use");
-    own.is_send = is_send;
-    own.from = from;
+    own.direction = direction;
+    own.from = direction == Direction::send ? rank_ : peer;
     own.tag = tag;
     own.state.store(ThreadRequest::State::posted, std::memory_order_relaxed);
     return own;

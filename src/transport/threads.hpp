@@ -13,9 +13,9 @@ namespace ringmaster::transport {
 /// rethrown after all ended (ranks that wait for a failed one fail with SystemError instead of hanging).
 void run_as_threads(int ranks, const std::function<void(ProcessGroup&)>& body);
 
-/// A link between two ranks for tests of the doctor: messages over it take at least latency_s + bytes / rate.
-/// Wraps any group: sends leave when their time has come. rate in bytes per second; applies to every peer, each over
-/// a link of its own. Groups split off are limited alike, over links of their own.
+/// A planted slow link (config section plant): a message takes at least latency_s + bytes / bytes_per_s. Wraps any
+/// group: sends leave when their time has come, to each peer over a link of its own. Groups split off are limited
+/// alike, over links of their own.
 struct LinkLimit {
   double latency_s = 0;
   double bytes_per_s = 0;  // 0: unlimited

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's own blocking allreduce: the baseline of every table.
-#include "collective/libraries/mpi_common.hpp"
+#include "collective/libraries/mpi_call.hpp"
 
 namespace ringmaster::collective {
 namespace {

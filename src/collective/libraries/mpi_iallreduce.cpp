@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's non-blocking allreduce, moved on by MPI_Test: what overlaps without a thread.
 #include "base/activity.hpp"
-#include "collective/libraries/mpi_common.hpp"
+#include "collective/libraries/mpi_call.hpp"
 
 namespace ringmaster::collective {
 namespace {

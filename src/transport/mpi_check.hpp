@@ -2,7 +2,7 @@
 // The one place where MPI's return codes become errors.
 #pragma once
 
-namespace ringmaster::transport::detail {
+namespace ringmaster::transport {
 
 constexpr int no_peer = -1;
 
@@ -14,4 +14,4 @@ inline void check_mpi(int code, const char* call, int peer = no_peer) {
   if (code != 0) fail_mpi(code, call, peer);
 }
 
-}  // namespace ringmaster::transport::detail
+}  // namespace ringmaster::transport

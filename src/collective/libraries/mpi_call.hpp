@@ -7,11 +7,11 @@
 #include <string>
 
 #include "collective/library.hpp"
-#include "transport/detail/mpi_check.hpp"
+#include "transport/mpi_check.hpp"
 
 namespace ringmaster::collective::detail {
 
-using transport::detail::check_mpi;
+using transport::check_mpi;
 
 /// "MPI_Allreduce (Open MPI 4.1.4, pml ob1, btl self,vader)".
 std::string describe_mpi(const char* call);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collective/libraries/mpi_common.hpp"
+#include "collective/libraries/mpi_call.hpp"
 
 #include <limits>
 
