@@ -23,8 +23,7 @@
 
 namespace ringmaster::parallel {
 
-/// Planted faults, for tests of the accounts and of the limits that a report names; none in a real run, and stamped on
-/// the result where there are.
+/// Planted faults for tests of accounts and doctor; all zero in a real run (and stamped on the result if not).
 struct Plant {
   int rank = -1;               // where (-1: every rank)
   double sleep_s = 0;          // a sleep in each step ...
