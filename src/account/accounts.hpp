@@ -20,7 +20,7 @@ enum class Account : std::uint8_t {
   backward,
   exposed_skew,      // waiting because another rank was not ready
   exposed_transfer,  // waiting although all ranks were ready; queueing behind earlier buckets included
-  progress,          // inline progress of communication on the main lane, inside backward
+  progress,          // submitting buckets and moving messages on, by the main lane itself
   encode,
   optimizer,
   host_gap,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process may use: processing units of its cpuset, host name, ranks of the node.
+// What this process may use: processing units of its cpuset, and the name of its host.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@
 
 namespace ringmaster {
 
-/// What a rank's main lane does; the first ten are the accounts that must add up to the step.
+/// What a rank's main lane does (up to `other`: what must add up to the step), and what else is recorded.
 enum class Label : std::uint8_t {
   data_wait,  // waiting for the loader
   forward,
@@ -27,7 +27,7 @@ enum class Label : std::uint8_t {
   bucket_enqueued,  // an instant: begin = end; index = bucket
   bucket_transfer,  // engine: from the first message to the last; index = bucket
 };
-constexpr int account_count = 10;
+constexpr int activity_count = static_cast<int>(Label::step);  // labels of what the main lane does
 const char* name_of(Label label);
 
 enum class EventLane : std::uint8_t { main, engine };

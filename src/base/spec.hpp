@@ -40,7 +40,7 @@ struct Verdict {
   explicit operator bool() const { return ok; }
 };
 
-/// Values by name, complete (defaults filled in) once made by `resolve`.
+/// Values by name. Made by `default_parameters` they are complete; what was given is set over the defaults.
 class Parameters {
  public:
   void set(const std::string& name, ParameterValue value) { values_[name] = std::move(value); }

@@ -28,6 +28,9 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
 /// Columns of a terminal that `text` (UTF-8) takes.
 std::size_t display_width(std::string_view text);
 
+/// Without blanks and tabs at both ends.
+std::string trimmed(std::string_view text);
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 }  // namespace ringmaster

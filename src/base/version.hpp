@@ -13,10 +13,10 @@ std::string version();
 /// The git revision that was built, with "+changes" where the tree was not clean; "unknown" without git.
 std::string revision();
 
-/// Equal on two ranks only if they run the same program: version, revision, compiler, flags.
+/// Equal on two ranks only if they run the same program: version, revision, changes, compiler, build type.
 std::string build_id();
 
-/// "ringmaster 0.1.0 (revision, compiler, Open MPI, OpenBLAS ...)": one line for --version.
+/// "ringmaster 0.1.0 (revision, compiler, build type)": one line for --version.
 std::string build_description();
 
 }  // namespace ringmaster

@@ -78,7 +78,7 @@ struct LoaderOptions {
   std::uint64_t seed = 1;
   int threads = 1;             // 0: the caller's own thread makes each batch
   int queue = 4;               // batches ready in advance at most
-  double planted_delay_s = 0;  // for tests of the doctor: each batch takes at least so long more
+  double planted_delay_s = 0;  // a planted fault: each batch takes at least so long more
 };
 
 /// Where a loader stands: batches handed out. Epoch and order follow from it.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where tensors live. A Device hands out buffers; cpu is always there, cuda where it was built and a GPU is found.
+// Where tensors live: which devices there are (this version: the cpu only), and memory of theirs.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 

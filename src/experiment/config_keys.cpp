@@ -19,19 +19,15 @@ double number(Value value) { return *std::get_if<double>(&value); }
 bool truth(Value value) { return *std::get_if<bool>(&value); }
 const std::string& word(Value value) { return *std::get_if<std::string>(&value); }
 
-constexpr Label account_labels[] = {Label::data_wait, Label::forward,   Label::backward, Label::exposed_wait,
-                                    Label::encode,    Label::optimizer, Label::host_gap, Label::pipeline_bubble,
-                                    Label::progress,  Label::other};
-
 std::vector<std::string> label_names() {
   std::vector<std::string> names;
-  for (const Label label : account_labels) names.emplace_back(name_of(label));
+  for (int label = 0; label < activity_count; ++label) names.emplace_back(name_of(static_cast<Label>(label)));
   return names;
 }
 
 Label label_of(const std::string& name) {
-  for (const Label label : account_labels) {
-    if (name == name_of(label)) return label;
+  for (int label = 0; label < activity_count; ++label) {
+    if (name == name_of(static_cast<Label>(label))) return static_cast<Label>(label);
   }
   return Label::other;
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/registry.hpp"
+#include "base/text.hpp"
 #include "experiment/config_keys.hpp"
 
 namespace ringmaster::experiment {
@@ -39,11 +40,6 @@ std::string given_text(const Parameters& parameters, std::span<const ParameterSp
     text += (text.empty() ? "" : ",") + name + "=" + value_text(value);
   }
   return text.empty() ? text : "(" + text + ")";
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  return begin == std::string::npos ? std::string() : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
 bool starts_with(const std::string& text, const std::string& start) { return text.rfind(start, 0) == 0; }

@@ -373,7 +373,8 @@ void DataParallel::restore(std::span<const std::byte> bytes) {
   const bool whole = reader.get(magic) && reader.get(elements) && reader.get(state_elements) && reader.get(steps) &&
                      reader.get(optimizer_step) && reader.get(owed);
   if (!whole || magic != state_magic || steps < 0 || optimizer_step < 0 || !(owed >= 0 && owed < 1)) {
-    throw UserError("the saved state is damaged, or of another version");
+    throw UserError("the saved state is damaged, or of another version",
+                    "remove the checkpoint: the steps are then repeated");
   }
   if (elements != static_cast<std::int64_t>(impl.parameters.size()) ||
       state_elements != static_cast<std::int64_t>(state.size()) ||

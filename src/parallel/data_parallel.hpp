@@ -23,7 +23,8 @@
 
 namespace ringmaster::parallel {
 
-/// Planted faults for tests of accounts and doctor; all zero in a real run (and stamped on the result if not).
+/// Planted faults, for tests of the accounts and of the limits that a report names; none in a real run, and stamped on
+/// the result where there are.
 struct Plant {
   int rank = -1;               // where (-1: every rank)
   double sleep_s = 0;          // a sleep in each step ...

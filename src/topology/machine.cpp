@@ -60,7 +60,8 @@ Topology load(const std::string& source) {
   check(hwloc_topology_set_io_types_filter(topology.get(), HWLOC_TYPE_FILTER_KEEP_IMPORTANT),
         "hwloc_topology_set_io_types_filter");
   if (hwloc_topology_load(topology.get()) < 0) {
-    if (!source.empty()) throw UserError("hwloc cannot load '" + source + "'");
+    if (!source.empty())
+      throw UserError("hwloc cannot load '" + source + "'", "is it whole, and of this hwloc's major version?");
     throw_os_error("hwloc_topology_load", "this machine");
   }
   return topology;
@@ -130,12 +131,6 @@ double memory_gb(hwloc_obj_t root, const std::string& source) {
   return std::max(nodes, system) / 1e9;
 }
 
-/// Processor names come padded with blanks.
-std::string trimmed(std::string text) {
-  text.erase(text.find_last_not_of(" \t") + 1);
-  return text;
-}
-
 }  // namespace
 
 MachineView view_machine(const std::string& source) {
@@ -145,7 +140,7 @@ MachineView view_machine(const std::string& source) {
   MachineView view;
   view.processor = info(hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0), "CPUModel");
   if (view.processor.empty()) view.processor = info(root, "CPUModel");
-  view.processor = trimmed(view.processor);
+  view.processor = trimmed(view.processor);  // names come padded with blanks
   view.packages = count(topology, HWLOC_OBJ_PACKAGE);
   view.numa_nodes = count(topology, HWLOC_OBJ_NUMANODE);
   view.cores = count(topology, HWLOC_OBJ_CORE);

@@ -62,5 +62,11 @@ TEST(Complaint, NamesPlaceTextAndHint) {
   EXPECT_STREQ(UserError("a", "b").what(), "error: a (b)");
 }
 
+TEST(Trimmed, LosesBlanksAtBothEndsOnly) {
+  EXPECT_EQ(trimmed(" \ta b\t "), "a b");
+  EXPECT_EQ(trimmed(" \t"), "");
+  EXPECT_EQ(trimmed(""), "");
+}
+
 }  // namespace
 }  // namespace ringmaster

@@ -1,4 +1,4 @@
-# Planted causes: what the doctor names first is what was planted.
+# Planted causes: what the report names first is what was planted.
 source "$(dirname "$0")/lib.bash"
 base() {
   cat <<YAML

@@ -78,7 +78,7 @@ Nanoseconds uncovered(std::vector<Event> events) {
 
 TEST(Events, APlantedSleepIsOneMoreEventOfItsKindInsideSuchAPhase) {
   const std::map<Label, int> usual = counts(one_step(small_options()));
-  for (int label = 0; label < account_count; ++label) {
+  for (int label = 0; label < activity_count; ++label) {
     DataParallelOptions options = small_options();
     options.plant.sleep_s = sleep_s;
     options.plant.label = static_cast<Label>(label);
