@@ -64,9 +64,9 @@ int report_assertions(const result::Run& run, const experiment::Config& config) 
   return code;
 }
 
-int run_in_world(transport::ProcessGroup& world, const Options& options) {
+int run_in_world(transport::ProcessGroup& world, measure::Watchdog& watchdog, const Options& options) {
   const experiment::Config config = shared_config(world, options);
-  set_standstill_timeout(config.measure.timeout_s);
+  watchdog.set_timeout(config.measure.timeout_s);
   experiment::RunOptions running;
   running.output = experiment::on_root(world, [&] { return choose_output(options, config); });
   running.overwrite = options.overwrite;
@@ -97,8 +97,8 @@ int run(const Options& options) {
     return success;
   }
   const double timeout_s = 60;
-  return with_world(timeout_s, [&](transport::ProcessGroup& world) {
-    const int code = run_in_world(world, options);
+  return with_world(timeout_s, [&](transport::ProcessGroup& world, measure::Watchdog& watchdog) {
+    const int code = run_in_world(world, watchdog, options);
     return std::stoi(transport::broadcast_text(world, std::to_string(code)));
   });
 }

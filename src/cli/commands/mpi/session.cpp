@@ -16,7 +16,6 @@
 #include "cli/command.hpp"
 #include "cli/program.hpp"
 #include "experiment/agreement.hpp"
-#include "measure/watchdog.hpp"
 #include "result/store.hpp"
 #include "transport/mpi.hpp"
 
@@ -32,9 +31,6 @@ InterruptFolder& interrupt_folder() {
   static InterruptFolder folder;
   return folder;
 }
-
-/// The watchdog of this process while there is a world.
-measure::Watchdog* current_watchdog = nullptr;
 
 /// Called from any thread: says where this rank was, on the terminal and in run.json.
 void record_interruption(int rank, const std::string& reason) {
@@ -73,23 +69,17 @@ void set_interrupt_folder(const std::string& folder) {
   held.path = folder;
 }
 
-void set_standstill_timeout(double seconds) {
-  RINGMASTER_ASSERT(current_watchdog != nullptr, "a timeout without a world");
-  current_watchdog->set_timeout(seconds);
-}
-
-int with_world(double timeout_s, const std::function<int(transport::ProcessGroup&)>& body) {
+int with_world(double timeout_s, const std::function<int(transport::ProcessGroup&, measure::Watchdog&)>& body) {
   const int rank = launched_rank();
   measure::WatchdogOptions watching;
   watching.timeout_s = timeout_s;
   watching.on_interrupt = [rank](const std::string& reason) { record_interruption(rank, reason); };
   measure::Watchdog watchdog(watching);  // before MPI starts threads: they inherit the blocked signals
   transport::MpiSession session(nullptr, nullptr);
-  current_watchdog = &watchdog;
   try {
     refuse_processes_started_alone(session.world());
     refuse_unequal_ranks(session.world());
-    return body(session.world());
+    return body(session.world(), watchdog);
   } catch (const experiment::AgreedError&) {
     throw;  // every rank is here: MPI ends in order, the first rank complains
   } catch (const std::exception& error) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "measure/watchdog.hpp"
 #include "transport/process_group.hpp"
 
 namespace ringmaster::cli {
@@ -13,12 +14,9 @@ namespace ringmaster::cli {
 /// The folder into which an interruption is written, once there is one. Thread safe.
 void set_interrupt_folder(const std::string& folder);
 
-/// From here on a rank that makes no progress for so long ends the job. Inside of `with_world` only.
-void set_standstill_timeout(double seconds);
-
-/// Starts MPI, checks that the ranks are of one build with the same arguments, and runs `body` on every rank.
-/// Returns its code. A user error that all ranks know ends in order with code 2; any other failure names rank, host
-/// and activity and takes the job down.
-int with_world(double timeout_s, const std::function<int(transport::ProcessGroup&)>& body);
+/// Starts MPI, checks that the ranks are of one build with the same arguments, and runs `body` on every rank under a
+/// watchdog, whose timeout `body` may change. Returns its code. A user error that all ranks know ends in order with
+/// code 2; any other failure names rank, host and activity and takes the job down.
+int with_world(double timeout_s, const std::function<int(transport::ProcessGroup&, measure::Watchdog&)>& body);
 
 }  // namespace ringmaster::cli
