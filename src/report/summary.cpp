@@ -157,12 +157,14 @@ void judge(const Samples& samples, std::vector<PointSummary>& summaries) {
   for (std::size_t i = 0; i < judged.size(); ++i) judged[i]->verdict = verdict(judged[i]->against_library, adjusted[i]);
 }
 
-/// Rounds with an even (or odd) place in the list.
-Rounds half(const Rounds& rounds, int which) {
+/// Rounds with an even number choose, the others confirm. By number, not by place: two points that lack different
+/// rounds must not share one between choosing and confirming.
+enum class Half : std::uint8_t { choosing, confirming };
+
+Rounds half(const Rounds& rounds, Half which) {
   Rounds part;
-  int place = 0;
   for (const auto& entry : rounds) {
-    if (place++ % 2 == which) part.insert(entry);
+    if ((entry.first % 2 == 0) == (which == Half::choosing)) part.insert(entry);
   }
   return part;
 }
@@ -207,7 +209,8 @@ Winner winner(const std::vector<PointSummary>& summaries, const result::Run& run
   for (const PointSummary& summary : summaries) {
     if (summary.point->workload != workload || summary.against_library.rounds == 0) continue;
     const result::Point* library = samples.partner(*summary.point, "baseline");
-    const auto [a, b] = paired_steps(half(samples.of(*library), 0), half(samples.of(*summary.point), 0));
+    const auto [a, b] =
+        paired_steps(half(samples.of(*library), Half::choosing), half(samples.of(*summary.point), Half::choosing));
     const double ratio = compare_paired(a, b).ratio;
     if (a.empty() || ratio <= best_ratio) continue;
     best_ratio = ratio;
@@ -216,7 +219,8 @@ Winner winner(const std::vector<PointSummary>& summaries, const result::Run& run
   if (chosen == nullptr) return best;
   best.point = chosen->point;
   const result::Point* library = samples.partner(*best.point, "baseline");
-  best.confirmed = compare(half(samples.of(*library), 1), half(samples.of(*best.point), 1));
+  best.confirmed =
+      compare(half(samples.of(*library), Half::confirming), half(samples.of(*best.point), Half::confirming));
   const std::string judged = verdict(best.confirmed, best.confirmed.p_value);
   best.faster = best.confirmed.ratio > 1 && judged.find("faster") != std::string::npos;
   const std::string on = fmt::format("on the {} round{} that did not choose it", best.confirmed.rounds,
