@@ -63,10 +63,7 @@ Verdict supports(const AllreduceChoice& choice, int ranks) {
     return Verdict::no("the library orders its ranks itself");
   }
   const auto& builder = *find_entry(schedule::builders(), variant.name);
-  schedule::BuildContext context = context_of(choice, ranks);
-  context.parameters = default_parameters(builder.parameters);
-  for (const auto& [key, value] : choice.parameters.values()) context.parameters.set(key, value);
-  return builder.supports(context);
+  return builder.supports(schedule::completed(builder, context_of(choice, ranks)));
 }
 
 struct Allreduce::Impl {
@@ -86,7 +83,7 @@ Allreduce::Allreduce(transport::ProcessGroup& group, AllreduceChoice choice)
     return;
   }
   if (const Verdict verdict = impl_->library->supports(group); !verdict) {
-    throw UserError(impl_->choice.algorithm + ": " + verdict.reason);
+    throw UserError(impl_->choice.algorithm + ": " + verdict.reason, "ringmaster list collectives names the others");
   }
 }
 
@@ -123,13 +120,21 @@ std::string Allreduce::identity() const {
 
 Allreduce::Cost Allreduce::cost(std::int64_t bytes) const {
   if (impl_->library != nullptr) return {};
-  const schedule::Counts counts = count(*impl_->schedule);
-  const std::int64_t chunks = impl_->schedule->lanes.front().chunks;
-  const std::int64_t segment =
-      impl_->choice.segment_bytes > 0 ? impl_->choice.segment_bytes : default_segment_bytes(chunks);
-  const std::int64_t segments = std::max<std::int64_t>(1, (bytes + segment - 1) / segment);
-  const std::int64_t messages = *std::max_element(counts.messages_sent.begin(), counts.messages_sent.end());
-  return {messages * segments, counts.busiest_sent() * static_cast<double>(bytes)};
+  const schedule::Schedule& whole = *impl_->schedule;
+  std::vector<std::int64_t> messages(static_cast<std::size_t>(whole.ranks));
+  for (std::size_t i = 0; i < whole.lanes.size(); ++i) {
+    const schedule::Lane& lane = whole.lanes[i];
+    const std::int64_t wished = impl_->choice.segment_bytes;
+    const std::int64_t segment = wished > 0 ? wished : default_segment_bytes(lane.chunks);
+    const std::int64_t slice = lane_elements(whole, i, bytes, 1).size();
+    const std::int64_t segments = std::max<std::int64_t>(1, (slice + segment - 1) / segment);
+    schedule::Schedule alone = whole;
+    alone.lanes = {lane};
+    const std::vector<std::int64_t> sent = count(alone).messages_sent;
+    for (std::size_t rank = 0; rank < messages.size(); ++rank) messages[rank] += sent[rank] * segments;
+  }
+  return {*std::max_element(messages.begin(), messages.end()),
+          count(whole).busiest_sent() * static_cast<double>(bytes)};
 }
 
 }  // namespace ringmaster::collective

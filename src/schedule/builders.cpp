@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/registry.hpp"
 
@@ -16,7 +17,8 @@ void check_order(const BuildContext& context) {
   bool permutation = static_cast<int>(sorted.size()) == context.ranks;
   for (std::size_t i = 0; permutation && i < sorted.size(); ++i) permutation = sorted[i] == static_cast<Rank>(i);
   if (!permutation) {
-    throw UserError("rank_order must name every rank from 0 to " + std::to_string(context.ranks - 1) + " once");
+    throw UserError("rank_order must name every rank from 0 to " + std::to_string(context.ranks - 1) + " once",
+                    "leave it out for the natural order");
   }
 }
 
@@ -31,17 +33,22 @@ std::span<const Builder* const> builders() {
   return all;
 }
 
+BuildContext completed(const Builder& builder, BuildContext context) {
+  Parameters parameters = default_parameters(builder.parameters);
+  for (const auto& [key, value] : context.parameters.values()) parameters.set(key, value);
+  context.parameters = std::move(parameters);
+  return context;
+}
+
 Schedule build(std::string_view name, const BuildContext& context) {
   std::string wanted(name);
   std::replace(wanted.begin(), wanted.end(), '_', '-');
   const Builder& builder = require_entry(builders(), wanted, "schedule");
-  if (context.ranks < 1) throw UserError("a schedule needs at least one rank");
+  if (context.ranks < 1) throw UserError("a schedule needs at least one rank", "--ranks 1 or more");
   check_order(context);
-  BuildContext complete = context;
-  complete.parameters = default_parameters(builder.parameters);
-  for (const auto& [key, value] : context.parameters.values()) complete.parameters.set(key, value);
+  const BuildContext complete = completed(builder, context);
   if (const Verdict verdict = builder.supports(complete); !verdict) {
-    throw UserError(std::string(builder.name) + ": " + verdict.reason);
+    throw UserError(std::string(builder.name) + ": " + verdict.reason, "ringmaster list collectives names the others");
   }
   Schedule schedule = builder.build(complete);
   const std::string parameters = complete.parameters.describe();

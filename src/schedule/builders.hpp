@@ -30,6 +30,9 @@ struct Builder {
 /// All allreduce builders, in the order of builders.def.
 std::span<const Builder* const> builders();
 
+/// The context with defaults for the parameters that it does not give.
+BuildContext completed(const Builder& builder, BuildContext context);
+
 /// Looks up and builds; parameters not given take their defaults. Throws UserError if the name is unknown or
 /// the builder says no.
 Schedule build(std::string_view name, const BuildContext& context);
