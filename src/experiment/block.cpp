@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -79,7 +80,7 @@ struct Span {
   Nanoseconds end = 0;
 };
 
-/// Of each bucket: last end - last enqueue over ranks, mean over steps.
+/// Of each bucket: last end - last enqueue over ranks, mean over steps; NaN where no step has both.
 void fill_buckets(const std::vector<account::RankEvents>& ranks, result::Block& block) {
   std::map<std::pair<std::int32_t, std::int32_t>, Span> spans;  // (bucket, step)
   for (const account::RankEvents& rank : ranks) {
@@ -101,7 +102,12 @@ void fill_buckets(const std::vector<account::RankEvents>& ranks, result::Block& 
     sum += static_cast<double>(span.end - span.enqueued) * 1e-3;
     ++n;
   }
-  for (const auto& [bucket, sum] : sums) block.bucket_transfer_us.push_back(sum.first / sum.second);
+  if (sums.empty()) return;
+  const auto buckets = static_cast<std::size_t>(sums.rbegin()->first) + 1;
+  block.bucket_transfer_us.assign(buckets, std::numeric_limits<double>::quiet_NaN());
+  for (const auto& [bucket, sum] : sums) {
+    block.bucket_transfer_us[static_cast<std::size_t>(bucket)] = sum.first / sum.second;
+  }
 }
 
 std::vector<result::TraceEvent> trace_of(const std::vector<account::RankEvents>& ranks) {
