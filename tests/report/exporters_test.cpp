@@ -337,6 +337,30 @@ TEST(HtmlExporter, ShowsChartsTablesAndLimits) {
   }
 }
 
+TEST(HtmlExporter, ABenchShowsBothSidesAndItsVerdicts) {
+  result::Run run;
+  run.kind = "bench";
+  run.ranks = 4;
+  for (const auto& [variant, us] : {std::pair("library", 200.0), std::pair("ring", 100.0)}) {
+    result::BenchRow row;
+    row.variant = variant;
+    row.bytes = 1024;
+    for (int round = 0; round < 16; ++round) {
+      row.out_of_place.samples_us.push_back(us + 50 + round % 3);
+      row.in_place.samples_us.push_back(us + round % 3);
+    }
+    run.rows.push_back(row);
+  }
+  run.rows.emplace_back();
+  run.rows.back().variant = "torus";
+  run.rows.back().skipped = "needs two factors";
+  const std::string html = written("html", run);
+  for (const char* part : {"<td>151.00</td>", "<td>101.00</td>", "class=\"left good\">1.99x faster",
+                           "torus was not run: needs two factors"}) {
+    EXPECT_TRUE(contains(html, part)) << part << "\n" << html;
+  }
+}
+
 TEST(TraceExporter, IsValidAndNestsOnEveryTrack) {
   result::Run run = whole_made_run().run;
   add_trace(run);

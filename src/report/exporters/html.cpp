@@ -96,9 +96,6 @@ class Page {
             "%</th><th>held-out loss</th>"
             "<th class=\"left\">against the library</th></tr>\n";
     for (const PointSummary* row : rows) {
-      const char* kind = row->verdict.find("faster") != std::string::npos   ? "left good"
-                         : row->verdict.find("slower") != std::string::npos ? "left bad"
-                                                                            : "left";
       const std::string judged = row->point->role == "baseline" ? "(the library)" : row->verdict;
       out_ << "<tr><td title=\"" << escaped(row->point->what_runs) << "\">" << escaped(row->label) << "</td>"
            << fmt::format("<td><b>{:.3f}</b></td><td>{:.3f} - {:.3f}</td>", row->step_s.value * 1e3,
@@ -108,23 +105,39 @@ class Page {
            << some(row->algbw_gb_per_s, "{:.2f}") << "</td><td>" << some(row->busbw_gb_per_s, "{:.2f}") << "</td><td>"
            << some(row->flop_share * 100, "{:.0f}") << "</td><td>" << some(row->scaling_efficiency * 100, "{:.0f}")
            << "</td><td>" << some(row->point->role == "twin" ? 0 : row->held_out_loss, "{:.4f}") << "</td><td class=\""
-           << kind << "\">" << escaped(judged)
+           << verdict_class(row->verdict) << "\">" << escaped(judged)
            << (row->note.empty() ? "" : " <span class=\"stamp\">" + escaped(row->note) + "</span>") << "</td></tr>\n";
     }
     out_ << "</table></div>\n";
   }
 
   void bench_table() {
-    out_ << "<div class=\"scroll\"><table><tr><th>variant</th><th>size</th><th>time us</th><th>algbw "
-            "GB/s</th><th>busbw GB/s</th><th>wrong</th></tr>\n";
-    for (const result::BenchRow& row : run_.rows) {
-      const BenchSide side = summarize_side(row.out_of_place, row.bytes, run_.ranks);
-      out_ << "<tr><td>" << escaped(row.variant) << "</td><td>" << format_size(row.bytes) << "</td><td>"
-           << some(side.time_us, "{:.2f}") << "</td><td>" << some(side.algbw_gb_per_s, "{:.3f}") << "</td><td>"
-           << some(side.busbw_gb_per_s, "{:.3f}") << "</td><td>"
-           << (row.out_of_place.wrong < 0 ? "" : std::to_string(row.out_of_place.wrong)) << "</td></tr>\n";
+    out_ << "<div class=\"scroll\"><table>\n<tr><th></th><th></th><th colspan=\"4\">out of place</th><th "
+            "colspan=\"4\">in place</th><th></th></tr>\n<tr><th>variant</th><th>size</th>";
+    for (int side = 0; side < 2; ++side) out_ << "<th>time us</th><th>algbw GB/s</th><th>busbw GB/s</th><th>wrong</th>";
+    out_ << "<th class=\"left\">in place, against the library</th></tr>\n";
+    for (const BenchSummary& summary : summarize_bench(run_)) {
+      const result::BenchRow& row = *summary.row;
+      out_ << "<tr><td title=\"" << escaped(row.what_runs) << "\">" << escaped(row.variant) << "</td><td>"
+           << format_size(row.bytes) << "</td>" << bench_cells(row.out_of_place, summary.out_of_place)
+           << bench_cells(row.in_place, summary.in_place) << "<td class=\"" << verdict_class(summary.in_place.verdict)
+           << "\">" << escaped(summary.in_place.verdict) << "</td></tr>\n";
     }
     out_ << "</table></div>\n";
+    for (const result::BenchRow& row : run_.rows) {
+      if (!row.skipped.empty()) paragraph(fmt::format("{} was not run: {}", row.variant, row.skipped), "dim");
+    }
+  }
+
+  static std::string bench_cells(const result::BenchRow::Side& measured, const BenchSide& side) {
+    return fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td>", some(side.time_us, "{:.2f}"),
+                       some(side.algbw_gb_per_s, "{:.3f}"), some(side.busbw_gb_per_s, "{:.3f}"),
+                       measured.wrong < 0 ? "" : std::to_string(measured.wrong));
+  }
+
+  static const char* verdict_class(const std::string& verdict) {
+    if (verdict.find("faster") != std::string::npos) return "left good";
+    return verdict.find("slower") != std::string::npos ? "left bad" : "left";
   }
 
   void timeline() {
