@@ -86,14 +86,15 @@ TEST(Events, APlantedSleepIsOneMoreEventOfItsKindInsideSuchAPhase) {
     std::map<Label, int> expected = usual;
     ++expected[options.plant.label];
     EXPECT_EQ(counts(events), expected) << name_of(options.plant.label);
-    const auto slept = std::find_if(events.begin(), events.end(), [&](const Event& event) {
-      return event.label == options.plant.label && to_seconds(event.end - event.begin) >= sleep_s;
-    });
-    ASSERT_NE(slept, events.end()) << name_of(options.plant.label);
-    EXPECT_TRUE(within(*slept, step_of(events)));
-    if (usual.count(options.plant.label) == 0) continue;
-    EXPECT_TRUE(std::any_of(events.begin(), events.end(), [&](const Event& event) {
-      return event.label == slept->label && &event != &*slept && within(*slept, event);
+    const auto of_its_kind = [&](const Event& event) { return event.label == options.plant.label; };
+    // On a busy machine other events of its kind last as long: one of the long ones must lie where it should.
+    EXPECT_TRUE(std::any_of(events.begin(), events.end(), [&](const Event& slept) {
+      if (!of_its_kind(slept) || to_seconds(slept.end - slept.begin) < sleep_s) return false;
+      if (!within(slept, step_of(events))) return false;
+      if (usual.count(options.plant.label) == 0) return true;
+      return std::any_of(events.begin(), events.end(), [&](const Event& event) {
+        return of_its_kind(event) && &event != &slept && within(slept, event);
+      });
     })) << name_of(options.plant.label);
   }
 }
