@@ -51,7 +51,8 @@ std::unique_ptr<Dataset> make_dataset(DataChoice choice, const SampleShape& shap
   const DatasetEntry& entry = require_entry(datasets(), choice.kind, "dataset");
   choice.parameters = complete(entry, choice.parameters);
   if (const Verdict verdict = entry.supports(choice, shape); !verdict) {
-    throw UserError("dataset '" + choice.kind + "' does not fit this model: " + verdict.reason);
+    throw UserError("dataset '" + choice.kind + "' does not fit this model: " + verdict.reason,
+                    "ringmaster list datasets names the others");
   }
   return entry.make(choice, shape);
 }

@@ -39,9 +39,9 @@ class Bell {
 };
 
 void check(const LoaderOptions& options, std::int64_t samples) {
-  if (options.batch < 1) throw UserError("a batch needs at least 1 sample");
-  if (options.threads < 0) throw UserError("loader threads cannot be negative");
-  if (options.queue < 1) throw UserError("the loader's queue needs at least 1 batch");
+  if (options.batch < 1) throw UserError("a batch needs at least 1 sample", "train.batch: 1 or more");
+  if (options.threads < 0) throw UserError("loader threads cannot be negative", "data.loaders: 0 or more");
+  if (options.queue < 1) throw UserError("the loader's queue needs at least 1 batch", "data.queue: 1 or more");
   RINGMASTER_ASSERT(options.ranks >= 1 && options.rank >= 0 && options.rank < options.ranks, "loader rank");
   if (samples < options.ranks) {
     throw UserError("too little data: " + std::to_string(samples) + " training samples for " +
@@ -180,7 +180,8 @@ LoaderState Loader::state() const { return {impl_->returned}; }
 
 void Loader::restore(const LoaderState& state) {
   Impl& impl = *impl_;
-  if (state.batches < 0) throw UserError("a loader's state cannot be negative");
+  if (state.batches < 0)
+    throw UserError("a loader's state cannot be negative", "the saved state is damaged: remove the checkpoint");
   const bool threaded = impl.options.threads > 0;
   if (threaded) impl.rest();
   for (Slot& slot : impl.slots) slot.made.store(-1);

@@ -48,7 +48,8 @@ Verdict available(const std::string& name) {
 }
 
 std::string resolve(const std::string& name) {
-  if (const Verdict verdict = available(name); !verdict) throw UserError("device: " + verdict.reason);
+  if (const Verdict verdict = available(name); !verdict)
+    throw UserError("device: " + verdict.reason, "device: auto takes what there is");
   return "cpu";
 }
 

@@ -18,7 +18,8 @@ const ModelEntry& complete(ModelChoice& choice) {
     if (!choice.parameters.has(name)) choice.parameters.set(name, value);
   }
   if (const Verdict verdict = entry.supports(choice); !verdict) {
-    throw UserError("model '" + choice.kind + "': " + verdict.reason);
+    throw UserError("model '" + choice.kind + "': " + verdict.reason,
+                    "ringmaster list models shows each one's parameters");
   }
   return entry;
 }

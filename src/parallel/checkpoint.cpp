@@ -26,7 +26,7 @@ namespace {
 constexpr std::array<char, 8> magic = {'R', 'M', 'C', 'H', 'K', 'P', 'T', '1'};
 constexpr std::size_t smallest_file = magic.size() + 4 * sizeof(std::int64_t) + sizeof(std::uint64_t);
 
-[[noreturn]] void complain(const std::string& path, const std::string& text, const std::string& hint = {}) {
+[[noreturn]] void complain(const std::string& path, const std::string& text, const std::string& hint) {
   throw UserError(std::vector<Complaint>{Complaint{Place{path, 0, 0}, text, hint}});
 }
 
@@ -68,10 +68,11 @@ void write_all(const std::string& path, std::span<const std::byte> bytes) {
 
 std::vector<std::byte> read_all(const std::string& path) {
   const File file(path, O_RDONLY);
-  if (!file.open()) complain(path, std::string("checkpoint cannot be read: ") + std::strerror(errno));
+  if (!file.open())
+    complain(path, std::string("checkpoint cannot be read: ") + std::strerror(errno), "is the path right?");
   struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) throw_os_error("fstat", path);
-  if (!S_ISREG(facts.st_mode)) complain(path, "is no checkpoint file");
+  if (!S_ISREG(facts.st_mode)) complain(path, "is no checkpoint file", "name the file that train.checkpoint wrote");
   std::vector<std::byte> bytes(static_cast<std::size_t>(facts.st_size));
   std::size_t have = 0;
   while (have < bytes.size()) {
@@ -119,11 +120,11 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
 }
 
 Checkpoint read_checkpoint(const std::string& path) {
+  const char* const cure = "remove it: the steps are then repeated";
   const std::vector<std::byte> bytes = read_all(path);
   if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
-    complain(path, "is no checkpoint of this version");
+    complain(path, "is no checkpoint of this version", cure);
   }
-  const char* const cure = "remove it: the steps are then repeated";
   if (bytes.size() < smallest_file) complain(path, "checkpoint is cut off", cure);
   const std::span<const std::byte> body(bytes.data(), bytes.size() - sizeof(std::uint64_t));
   std::uint64_t stored = 0;

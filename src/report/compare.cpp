@@ -91,7 +91,8 @@ void warn(const result::Run& before, const result::Run& after, RunComparison& co
 
 RunComparison compare(const result::Run& before, const result::Run& after) {
   if (before.kind != after.kind) {
-    throw UserError(fmt::format("A is a {}, B is a {}: they have nothing in common", before.kind, after.kind));
+    throw UserError(fmt::format("A is a {}, B is a {}: they have nothing in common", before.kind, after.kind),
+                    "compare a run with a run, a bench with a bench");
   }
   RunComparison comparison;
   choose_pairing(before, after, comparison);

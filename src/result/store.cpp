@@ -278,7 +278,7 @@ Run read_run(const std::string& path) {
 void merge_interruption(const std::string& folder, const Interruption& interruption) {
   const FolderLock lock(folder);
   const std::string file = folder + "/" + run_file;
-  if (!exists(file)) throw UserError(folder + ": no run there (no run.json)");
+  if (!exists(file)) throw UserError(folder + ": no run there (no run.json)", "give the folder that a run wrote");
   Run run = parse_run(read_text(file), file);
   run.status = "interrupted";
   run.interruptions.push_back(interruption);

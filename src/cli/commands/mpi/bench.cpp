@@ -60,7 +60,8 @@ std::int64_t size_argument(const char* flag, const std::string& text, std::int64
 
 void require_at_least(const char* flag, std::int64_t value, std::int64_t lowest) {
   if (value < lowest || value > 1'000'000'000) {
-    throw UserError(fmt::format("{} expects a number from {} to 1000000000, got {}", flag, lowest, value));
+    throw UserError(fmt::format("{} expects a number from {} to 1000000000, got {}", flag, lowest, value),
+                    "ringmaster bench --help shows the defaults");
   }
 }
 
@@ -170,7 +171,7 @@ int bench_in_world(transport::ProcessGroup& world, const Options& options) {
 int bench(const Options& options) {
   checked(options);
   if (options.check_only) return success;
-  return with_world(options.timeout_s, [&](transport::ProcessGroup& world) {
+  return with_world(options.timeout_s, [&](transport::ProcessGroup& world, measure::Watchdog&) {
     const int code = bench_in_world(world, options);
     return std::stoi(transport::broadcast_text(world, std::to_string(code)));
   });
