@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/activity.hpp"
 
+#include <mutex>
+#include <set>
 #include <vector>
 
 #include "base/text.hpp"
 
 namespace ringmaster {
+
+const char* lasting(const std::string& name) {
+  static std::mutex mutex;
+  static auto* const names = new std::set<std::string>;  // never destroyed: read while the process ends
+  const std::lock_guard lock(mutex);
+  return names->insert(name).first->c_str();
+}
+
+void Activity::enter(const char* name) {
+  const auto relaxed = std::memory_order_relaxed;
+  operation.store("", relaxed);
+  for (auto* number : {&bucket, &round, &peer}) number->store(-1, relaxed);
+  phase.store(name, relaxed);
+  touch();
+}
 
 std::string Activity::describe() const {
   const auto relaxed = std::memory_order_relaxed;

@@ -11,7 +11,11 @@
 
 namespace ringmaster {
 
-/// One a process (ranks that are threads share it, which only tests do). Strings must be static or outlive it.
+/// A copy that lives as long as the process: a rank that fails says where it was when everything else is gone.
+/// Thread safe; equal names share one copy.
+const char* lasting(const std::string& name);
+
+/// One a process (ranks that are threads share it, which only tests do). Strings must be static or `lasting`.
 struct Activity {
   std::atomic<const char*> phase{"start"};  // "forward", "waiting for a bucket", "bench", ...
   std::atomic<const char*> operation{""};   // name of the collective in flight
@@ -23,6 +27,9 @@ struct Activity {
   std::atomic<Nanoseconds> progress_at{0};  // last time something moved: the watchdog's food
 
   void touch() { progress_at.store(now_ns(), std::memory_order_relaxed); }
+  /// A phase outside of steps: bucket, operation and peer of the last one are forgotten; point and step say how far it
+  /// came.
+  void enter(const char* name);
   /// "point ring, step 12, bucket 3, waiting for a bucket, ring round 1, for rank 0".
   std::string describe() const;
 };

@@ -159,7 +159,7 @@ void SizeBench::time_single_calls(Candidate& candidate, Side side) {
 
 void SizeBench::measure() {
   for (Candidate& candidate : candidates_) {
-    activity().operation.store(candidate.allreduce->choice().algorithm.c_str(), std::memory_order_relaxed);
+    activity().operation.store(lasting(candidate.allreduce->choice().algorithm), std::memory_order_relaxed);
     for (const Side side : sides) {
       if (options_.check) check(candidate, side);
     }
@@ -171,7 +171,7 @@ void SizeBench::measure() {
     for (const std::int64_t turn : Random(label).permutation(turns)) {
       Candidate& candidate = candidates_[static_cast<std::size_t>(turn) / sides.size()];
       const Side side = sides[static_cast<std::size_t>(turn) % sides.size()];
-      activity().operation.store(candidate.allreduce->choice().algorithm.c_str(), std::memory_order_relaxed);
+      activity().operation.store(lasting(candidate.allreduce->choice().algorithm), std::memory_order_relaxed);
       time_calls(candidate, side, round == 0 ? options_.warmup : std::min(options_.warmup, 1));
       time_single_calls(candidate, side);
       activity().touch();
@@ -231,15 +231,8 @@ std::vector<std::int64_t> bench_sizes(std::int64_t begin, std::int64_t end, std:
 
 void bench(transport::ProcessGroup& group, const BenchOptions& options,
            const std::function<void(const result::BenchRow&)>& keep) {
-  activity().phase.store("bench", std::memory_order_relaxed);
+  activity().enter("bench");
   Field field = line_up(group, options);
-  // The activity points at names that `field` owns.
-  struct Unname {
-    Unname() = default;
-    Unname(const Unname&) = delete;
-    Unname& operator=(const Unname&) = delete;
-    ~Unname() { activity().operation.store("", std::memory_order_relaxed); }
-  } unname;
   for (const result::BenchRow& row : field.skipped) keep(row);
   const std::int64_t most = options.sizes.empty() ? 0 : *std::max_element(options.sizes.begin(), options.sizes.end());
   device::Buffer input(most);
@@ -258,6 +251,7 @@ void bench(transport::ProcessGroup& group, const BenchOptions& options,
     if (options.progress)
       options.progress(static_cast<int>(i) + 1, static_cast<int>(options.sizes.size()), format_size(bytes));
   }
+  activity().enter("after bench");
 }
 
 }  // namespace ringmaster::collective

@@ -107,7 +107,7 @@ void PointTrainer::describe(result::Point& point) const {
 
 BlockSamples PointTrainer::run_block(int steps, const measure::ClockAlignment& clock) {
   Impl& impl = *impl_;
-  activity().phase.store("a block's start", std::memory_order_relaxed);
+  activity().enter("a block's start");
   impl.main.clear();
   impl.engine.clear();
   std::vector<double> losses;
@@ -131,8 +131,7 @@ BlockSamples PointTrainer::run_block(int steps, const measure::ClockAlignment& c
   mine.losses = std::move(losses);
   mine.involuntary_switches = measure::involuntary_switches() - switches;
   steps_done_ += steps;
-  activity().phase.store("gathering a block", std::memory_order_relaxed);
-  activity().touch();
+  activity().enter("gathering a block");
   return gather_block(impl.world, impl.ranks, std::move(mine), clock);
 }
 

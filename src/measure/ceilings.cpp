@@ -107,7 +107,7 @@ double measure_gemm(transport::ProcessGroup& group, double (*gemm_seconds)(int n
 }
 
 result::Ceilings measure_ceilings(transport::ProcessGroup& group, double (*gemm_seconds)(int n)) {
-  activity().phase.store("measuring ceilings", std::memory_order_relaxed);
+  activity().enter("measuring ceilings");
   result::Ceilings ceilings;
   ceilings.gemm_gflop_per_s = measure_gemm(group, gemm_seconds);
   ceilings.copy_gb_per_s = copy_rate(group);
