@@ -39,6 +39,9 @@ std::string name_of_signal(int signal) {
   }
 }
 
+std::atomic<bool> bus_error{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+
 /// Whatever the flush hangs in (a file system that is gone), the process ends in time and with its own code.
 void exit_after(std::chrono::milliseconds limit, int code) {
   std::thread([limit, code] {
@@ -76,6 +79,10 @@ void Watchdog::Impl::watch() {
       report(name_of_signal(signal));
       _exit(128 + signal);
     }
+    if (bus_error.load()) {
+      report("SIGBUS: a file that was being read (data.path?) became shorter, or its disk failed");
+      transport::abort_job(1);
+    }
     if (!stands_still()) continue;
     report(fmt::format("no progress for {:g} s (the timeout)", timeout_s.load()));
     std::this_thread::sleep_for(last_words);
@@ -99,6 +106,16 @@ Watchdog::~Watchdog() {
   impl_->stopping = true;
   impl_->thread.join();
   pthread_sigmask(SIG_SETMASK, &impl_->before, nullptr);
+}
+
+// A handler may do next to nothing: the thread that faulted stays here, the watchdog's thread reports.
+void Watchdog::watch_mapped_files() {
+  struct sigaction action {};
+  action.sa_handler = [](int) {
+    bus_error.store(true);
+    for (;;) pause();
+  };
+  if (sigaction(SIGBUS, &action, nullptr) != 0) throw_os_error("sigaction", "SIGBUS");
 }
 
 void Watchdog::set_timeout(double seconds) { impl_->timeout_s = seconds; }

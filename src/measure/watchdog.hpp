@@ -23,6 +23,10 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
+  /// From here on a rank that touches memory which is gone (SIGBUS: a file that it has mapped was cut) reports that and
+  /// takes the job down. After MPI has started: the library puts a handler of its own there.
+  void watch_mapped_files();
+
   /// Thread safe. Progress is `activity().touch()`; a rank that does not touch for so long stands still.
   void set_timeout(double seconds);
 

@@ -76,6 +76,7 @@ int with_world(double timeout_s, const std::function<int(transport::ProcessGroup
   watching.on_interrupt = [rank](const std::string& reason) { record_interruption(rank, reason); };
   measure::Watchdog watchdog(watching);  // before MPI starts threads: they inherit the blocked signals
   transport::MpiSession session(nullptr, nullptr);
+  watchdog.watch_mapped_files();
   try {
     refuse_processes_started_alone(session.world());
     refuse_unequal_ranks(session.world());
