@@ -188,6 +188,10 @@ struct Store::Impl {
     constexpr mode_t mode = 0666;
     samples = make_descriptor(::open(path(samples_file).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, mode));
     if (samples.get() < 0) fail("open", path(samples_file), errno);
+    // Held as long as the store: two jobs in one folder would measure each other. (A file system without locks: none.)
+    if (::flock(samples.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      throw UserError(folder + ": another job is writing this folder", "wait for its end, or choose another --output");
+    }
   }
 
   void append(const std::string& line) {
@@ -212,10 +216,13 @@ Store Store::create(const std::string& folder, bool overwrite) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw UserError(fmt::format("{}: cannot be made: {}", folder, error.message()), "choose another --output");
-  for (const char* name : own_files) fs::remove(folder + "/" + name, error);
   auto impl = std::make_unique<Impl>();
   impl->folder = folder;
   impl->open_samples();
+  for (const char* name : own_files) {
+    if (std::string_view(name) != samples_file) fs::remove(impl->path(name), error);
+  }
+  if (::ftruncate(impl->samples.get(), 0) != 0) fail("truncate", impl->path(samples_file), errno);
   return Store(std::move(impl));
 }
 

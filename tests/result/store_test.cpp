@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 #include <limits>
 
 #include "base/error.hpp"
@@ -276,6 +277,19 @@ TEST(Store, SaysWhyAFolderCannotBeMade) {
   write_whole(temporary.path("file"), "");
   const std::string complaint = complaint_of([&] { Store::create(temporary.path("file/run"), false); });
   EXPECT_TRUE(contains(complaint, "cannot be made")) << complaint;
+}
+
+TEST(Store, IsWrittenByOneJobAtATime) {
+  const TemporaryFolder temporary;
+  const std::string folder = temporary.path("run");
+  {
+    Store first = Store::create(folder, false);
+    first.write(sample_run());
+    EXPECT_THROW(Store::resume(folder), UserError);
+    EXPECT_THROW(Store::create(folder, true), UserError);
+    EXPECT_TRUE(std::filesystem::exists(folder + "/run.json")) << "who is refused removes nothing";
+  }
+  EXPECT_NO_THROW(Store::create(folder, true));
 }
 
 }  // namespace
