@@ -57,6 +57,15 @@ std::string point_of(const std::string& quantity) {
   return dot == std::string::npos ? std::string() : quantity.substr(0, dot);
 }
 
+/// A point whose loss is not finite has no figures.
+std::string why_nothing(const std::vector<PointSummary>& points, const std::string& only) {
+  for (const PointSummary& point : points) {
+    const bool meant = only.empty() ? is_variant(point) : point.point->name == only;
+    if (meant && !point.note.empty()) return fmt::format(" ({}: {})", point.point->name, point.note);
+  }
+  return " (nothing measured that it is about)";
+}
+
 AssertionResult check(const std::vector<PointSummary>& points, const Assertion& assertion) {
   const std::string only = point_of(assertion.quantity);
   const std::string name = only.empty() ? assertion.quantity : assertion.quantity.substr(only.size() + 1);
@@ -75,7 +84,7 @@ AssertionResult check(const std::vector<PointSummary>& points, const Assertion& 
     result.holds = false;
     result.text += fmt::format("{}{}: {:.4g}", result.text.empty() ? "" : ", ", point.point->name, value);
   }
-  if (checked == 0) return {false, assertion.text + " (nothing measured that it is about)"};
+  if (checked == 0) return {false, assertion.text + why_nothing(points, only)};
   result.text = assertion.text + (result.text.empty() ? "" : " (" + result.text + ")");
   return result;
 }

@@ -64,6 +64,7 @@ class Page {
     summaries_ = summarize(run_);
     for (const std::string& workload : workloads(run_)) write_workload(workload);
     write_limits();
+    write_unmeasured();
     write_skipped();
     write_measuring();
   }
@@ -289,6 +290,16 @@ class Page {
         out_ << wrapped("change: " + printable(causes[i].cure), width_, "     ", "     ");
       }
     }
+  }
+
+  /// Points that ran and have no row: what became of them must not be lost with the row.
+  void write_unmeasured() {
+    std::string text;
+    for (const PointSummary& summary : summaries_) {
+      if (summary.rounds > 0 || !summary.point->skipped.empty() || summary.note.empty()) continue;
+      text += wrapped(printable(summary.point->name + ": " + summary.note), width_, "! ", "  ");
+    }
+    if (!text.empty()) out_ << "\n" << painter_.paint("Without a figure", Style::bold) << "\n" << text;
   }
 
   void write_skipped() {
