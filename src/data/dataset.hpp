@@ -45,6 +45,8 @@ class Dataset {
   virtual double unigram_entropy() const = 0;
   /// "text: 12 files, 1.2 MB".
   virtual std::string describe() const = 0;
+  /// Equal for equal samples in equal order (a hash, as text): a run goes on with the data that it began with only.
+  virtual std::string fingerprint() const = 0;
 };
 
 struct DataChoice {

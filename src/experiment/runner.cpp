@@ -3,13 +3,19 @@
 
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <sstream>
+#include <system_error>
 #include <tuple>
+#include <utility>
 
 #include "base/activity.hpp"
 #include "base/log.hpp"
@@ -45,8 +51,10 @@ class Runner {
   void load_previous();
   void prepare();
   std::unique_ptr<transport::ProcessGroup> limited_world();
+  void name_run();
   void describe_run();
   void make_trainers();
+  std::string describe_points();
   void catch_up();
   void measure();
   void measure_round(int round);
@@ -56,6 +64,8 @@ class Runner {
   void save_checkpoint(int point);
   void finish_points();
   void complete();
+  void make_checkpoint_folder();
+  void train_and_measure();
   void write_run() {
     if (store_) store_->write(run_);
   }
@@ -80,6 +90,7 @@ class Runner {
   std::set<int> diverged_;                               // points with a loss that is not finite
   std::vector<std::vector<result::TraceEvent>> traces_;  // last block of each point, rank 0
   std::vector<double> gemm_rates_;                       // one a round
+  std::string identity_;                                 // of this run's checkpoints
   int attempt_ = 0;
   int blocks_done_ = 0;
 };
@@ -162,7 +173,7 @@ std::unique_ptr<transport::ProcessGroup> Runner::limited_world() {
   return nullptr;
 }
 
-void Runner::describe_run() {
+void Runner::name_run() {
   run_.kind = "run";
   run_.name = config_.name;
   run_.status = "running";
@@ -174,6 +185,9 @@ void Runner::describe_run() {
   run_.arguments = options_.arguments;
   run_.ranks = world_.size();
   run_.device = config_.device;
+}
+
+void Runner::describe_run() {
   run_.clock_residual_us = clock_->residual_s() * 1e6;
   std::set<std::string> stamps(run_.stamps.begin(), run_.stamps.end());
   for (const std::string& stamp : timing_stamps(run_.machine)) stamps.insert(stamp);
@@ -196,19 +210,35 @@ void Runner::make_trainers() {
                   [&] { trainers_[i] = std::make_unique<PointTrainer>(world_, lineup_.planned[i], budgets_[i]); });
     trainers_[i]->describe(lineup_.points[i]);
   }
-  if (!is_root()) return;
-  run_.points = lineup_.points;
-  for (const int point : lineup_.running) {
-    const data::Dataset* dataset = trainer(point).dataset();
+  identity_ = on_root(world_, [this] { return describe_points(); });
+}
+
+// Rank 0: what each point is, and whose a checkpoint is: of this run, with its config, ranks and data.
+std::string Runner::describe_points() {
+  std::vector<result::Point> points = lineup_.points;
+  std::string identity = fmt::format("{} of {}, {} ranks", config_.hash, run_.started, world_.size());
+  for (const int number : lineup_.running) {
+    const auto i = static_cast<std::size_t>(number);
+    const data::Dataset* dataset = trainer(number).dataset();
     if (dataset == nullptr) continue;
+    points[i].data_hash = dataset->fingerprint();
+    const std::string before = i < run_.points.size() ? run_.points[i].data_hash : std::string();
+    if (!before.empty() && before != points[i].data_hash) {
+      throw UserError(
+          fmt::format("{}: the data of {} differ from those that this run began with", options_.output, points[i].name),
+          "put them back as they were, or choose another --output");
+    }
+    identity += ' ' + points[i].data_hash;
     const double entropy = dataset->unigram_entropy();
-    if (std::isfinite(entropy)) run_.points[static_cast<std::size_t>(point)].unigram_entropy = entropy;
+    if (std::isfinite(entropy)) points[i].unigram_entropy = entropy;
     if (std::isfinite(entropy) && run_.unigram_entropy == 0) {
       run_.unigram_entropy = entropy;
       run_.data = dataset->describe();
     }
     if (run_.data.empty()) run_.data = dataset->describe();
   }
+  run_.points = std::move(points);
+  return identity;
 }
 
 std::string Runner::checkpoint_path(int point) const {
@@ -228,7 +258,7 @@ void Runner::catch_up() {
       std::int64_t step = -1;
       try {
         checkpoint = parallel::read_checkpoint(checkpoint_path(point));
-        if (checkpoint.config_hash == config_.hash && checkpoint.step <= target) step = checkpoint.step;
+        if (checkpoint.identity == identity_ && checkpoint.step <= target) step = checkpoint.step;
       } catch (const UserError&) {  // none, or a damaged one: the steps are repeated instead
         step = -1;
       }
@@ -252,7 +282,7 @@ void Runner::save_checkpoint(int point) {
   const std::int64_t now = trainer(point).steps_done();
   if (now / options.every == (now - config_.measure.steps) / options.every) return;
   parallel::Checkpoint checkpoint = trainer(point).save();
-  checkpoint.config_hash = config_.hash;
+  checkpoint.identity = identity_;
   parallel::write_checkpoint(checkpoint_path(point), checkpoint);
 }
 
@@ -281,7 +311,7 @@ void Runner::check_buckets(int point, result::Block& block) {
 
 void Runner::measure_block(int point, int round) {
   const std::string& name = lineup_.planned[static_cast<std::size_t>(point)].name;
-  activity().point.store(name.c_str(), std::memory_order_relaxed);
+  activity().point.store(lasting(name), std::memory_order_relaxed);
   BlockSamples samples = trainer(point).run_block(config_.measure.steps, *clock_);
   check_buckets(point, samples.block);
   keep(point, round, std::move(samples));
@@ -308,7 +338,7 @@ void Runner::measure() {
   for (int round = first_round(); round < config_.measure.rounds; ++round) {
     measure_round(round);
     clock_->refresh(world_);
-    activity().phase.store("measuring the GEMM rate", std::memory_order_relaxed);
+    activity().enter("measuring the GEMM rate");
     tensor::set_threads(budgets_.front().compute);
     gemm_rates_.push_back(measure::measure_gemm(world_, tensor::gemm_seconds));
   }
@@ -317,7 +347,9 @@ void Runner::measure() {
 void Runner::finish_points() {
   for (const int point : lineup_.running) {
     if (ended_.count(point) != 0) continue;
-    activity().phase.store("held-out loss", std::memory_order_relaxed);
+    const std::string& name = lineup_.planned[static_cast<std::size_t>(point)].name;
+    activity().point.store(lasting(name), std::memory_order_relaxed);
+    activity().enter("held-out loss");
     result::PointEnd end = trainer(point).finish(config_.measure.held_out);
     end.point = point;
     if (!is_root()) continue;
@@ -340,9 +372,22 @@ void Runner::complete() {
   write_run();
 }
 
-result::Run Runner::run() {
-  open_store();
-  load_previous();
+// Each rank for itself: nodes may have file systems of their own.
+void Runner::make_checkpoint_folder() {
+  if (config_.checkpoint.folder.empty()) return;
+  on_every_rank(world_, [this] {
+    std::error_code error;
+    std::filesystem::create_directories(config_.checkpoint.folder, error);
+    const bool usable = !error && access(config_.checkpoint.folder.c_str(), W_OK | X_OK) == 0;
+    if (usable) return;
+    const std::string reason = error ? error.message() : std::strerror(errno);
+    throw UserError(fmt::format("train.checkpoint.folder: '{}' cannot be used: {}", config_.checkpoint.folder, reason),
+                    "a folder that can be written; relative paths stand from where mpirun was started");
+  });
+}
+
+void Runner::train_and_measure() {
+  make_checkpoint_folder();
   prepare();
   write_run();
   make_trainers();
@@ -351,6 +396,21 @@ result::Run Runner::run() {
   measure();
   finish_points();
   complete();
+}
+
+// What was wrong from the start is not "running" for ever.
+result::Run Runner::run() {
+  open_store();
+  load_previous();
+  name_run();
+  try {
+    train_and_measure();
+  } catch (const AgreedError&) {
+    run_.status = run_.blocks.empty() ? "failed" : "interrupted";
+    run_.ended = utc_now();
+    write_run();
+    throw;
+  }
   return std::move(run_);
 }
 

@@ -102,9 +102,9 @@ void put_block(ByteWriter& writer, std::span<const std::byte> block) {
 
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
   ByteWriter writer;
-  writer.reserve(smallest_file + checkpoint.config_hash.size() + checkpoint.trainer.size());
+  writer.reserve(smallest_file + checkpoint.identity.size() + checkpoint.trainer.size());
   writer.put(magic);
-  put_block(writer, std::as_bytes(std::span(checkpoint.config_hash)));
+  put_block(writer, std::as_bytes(std::span(checkpoint.identity)));
   writer.put(checkpoint.step);
   writer.put(checkpoint.loader.batches);
   put_block(writer, checkpoint.trainer);
@@ -134,7 +134,7 @@ Checkpoint read_checkpoint(const std::string& path) {
   }
   ByteReader reader(body.subspan(magic.size()));
   Checkpoint checkpoint;
-  const bool whole = get_block(reader, checkpoint.config_hash) && reader.get(checkpoint.step) &&
+  const bool whole = get_block(reader, checkpoint.identity) && reader.get(checkpoint.step) &&
                      reader.get(checkpoint.loader.batches) && get_block(reader, checkpoint.trainer);
   if (!whole || reader.left() != 0 || checkpoint.step < 0 || checkpoint.loader.batches < 0) {
     complain(path, "checkpoint is damaged", cure);

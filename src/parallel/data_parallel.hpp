@@ -97,7 +97,7 @@ class DataParallel {
 
 /// A checkpoint file of one rank: written beside and renamed, with a hash; a damaged one is a UserError.
 struct Checkpoint {
-  std::string config_hash;
+  std::string identity;  // of the run: a checkpoint of another one is none
   std::int64_t step = 0;
   data::LoaderState loader;
   std::vector<std::byte> trainer;

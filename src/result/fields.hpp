@@ -63,6 +63,7 @@ void fields(Archive& archive, T& point) {
   archive("wire_bytes_per_step", point.wire_bytes_per_step);
   archive("flops_per_step", point.flops_per_step);
   archive("samples_per_step", point.samples_per_step);
+  archive("data_hash", point.data_hash);
   archive("unigram_entropy_nats", point.unigram_entropy);
   archive("overlap", point.overlap);
   archive("engine", point.engine);

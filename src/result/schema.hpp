@@ -72,6 +72,7 @@ struct Point {
   double wire_bytes_per_step = 0;      // busiest rank
   double flops_per_step = 0;           // per rank, forward + backward
   std::int64_t samples_per_step = 0;   // over all ranks
+  std::string data_hash;               // equal for equal data; empty: none, or not set
   double unigram_entropy = 0;          // nats, of the tokens this point reads; 0: none, or not set
   bool overlap = false;
   std::string engine;  // "inline" | "thread"

@@ -28,6 +28,7 @@ class Numbers final : public Dataset {
   }
   double unigram_entropy() const override { return 0; }
   std::string describe() const override { return "numbers"; }
+  std::string fingerprint() const override { return "numbers"; }
 
   void fail_at(std::int64_t count) { fail_at_ = count; }
   std::int64_t filled() const { return filled_.load(); }

@@ -44,7 +44,7 @@ class CheckpointFile : public testing::Test {
   }
   static Checkpoint sample() {
     Checkpoint checkpoint;
-    checkpoint.config_hash = "0123abcd";
+    checkpoint.identity = "0123abcd";
     checkpoint.step = 12;
     checkpoint.loader.batches = 36;
     for (int i = 0; i < 100; ++i) checkpoint.trainer.push_back(static_cast<std::byte>(i));
@@ -58,7 +58,7 @@ TEST_F(CheckpointFile, ComesBackAsItWasWritten) {
   write_checkpoint(path("a"), sample());
   write_checkpoint(path("a"), sample());  // over an older one
   const Checkpoint read = read_checkpoint(path("a"));
-  EXPECT_EQ(read.config_hash, sample().config_hash);
+  EXPECT_EQ(read.identity, sample().identity);
   EXPECT_EQ(read.step, 12);
   EXPECT_EQ(read.loader.batches, 36);
   EXPECT_EQ(read.trainer, sample().trainer);

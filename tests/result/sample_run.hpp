@@ -67,6 +67,7 @@ inline Run sample_run() {
     point.wire_bytes_per_step = 4000;
     point.flops_per_step = 1e9;
     point.samples_per_step = 16;
+    point.data_hash = "00c0ffee";
     point.unigram_entropy = 3.25;
     point.overlap = true;
     point.engine = "thread";

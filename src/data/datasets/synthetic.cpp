@@ -98,6 +98,9 @@ class Chain final : public Synthetic {
                        held_out_size(), shape_.length);
   }
 
+  // The seed and the parameters are the config's.
+  std::string fingerprint() const override { return describe(); }
+
  private:
   static std::size_t branch_of(std::uint64_t bits) {
     if ((bits & 1U) == 0) return 0;
@@ -171,6 +174,9 @@ class Teacher final : public Synthetic {
     return fmt::format("synthetic: linear teacher of {} features and {} outputs, {} + {} samples", shape_.length,
                        shape_.outputs, size(), held_out_size());
   }
+
+  // The seed and the parameters are the config's.
+  std::string fingerprint() const override { return describe(); }
 
  private:
   struct Term {

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <system_error>
@@ -168,7 +170,7 @@ class Text final : public Dataset {
   }
 
   double unigram_entropy() const override {
-    std::call_once(entropy_once_, [this] { entropy_ = count_entropy(); });
+    std::call_once(counted_once_, [this] { count_tokens(); });
     return entropy_;
   }
 
@@ -179,6 +181,11 @@ class Text final : public Dataset {
     const std::string skipped = skipped_.text();
     if (!skipped.empty()) text += " (skipped: " + skipped + ")";
     return text;
+  }
+
+  std::string fingerprint() const override {
+    std::call_once(counted_once_, [this] { count_tokens(); });
+    return fingerprint_;
   }
 
  private:
@@ -244,24 +251,30 @@ class Text final : public Dataset {
     }
   }
 
-  double count_entropy() const {
+  /// Entropy and fingerprint, in one pass.
+  void count_tokens() const {
     std::array<std::int64_t, byte_values> counts{};
+    const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> hash(XXH3_createState(), XXH3_freeState);
+    XXH3_64bits_reset(hash.get());
+    for (const std::int64_t number : {total_, samples_, held_out_}) {
+      XXH3_64bits_update(hash.get(), &number, sizeof number);
+    }
     const std::int64_t blocks = (total_ + entropy_block - 1) / entropy_block;
     const std::int64_t stride = (total_ + entropy_bytes - 1) / entropy_bytes;
     for (std::int64_t block = 0; block < blocks; block += stride) {
       const std::int64_t begin = block * entropy_block;
-      visit(begin, std::min(entropy_block, total_ - begin), [&counts](std::span<const unsigned char> bytes) {
+      visit(begin, std::min(entropy_block, total_ - begin), [&](std::span<const unsigned char> bytes) {
         for (const unsigned char byte : bytes) ++counts[byte];
+        XXH3_64bits_update(hash.get(), bytes.data(), bytes.size());
       });
     }
+    fingerprint_ = fmt::format("{:016x}", XXH3_64bits_digest(hash.get()));
     std::int64_t sum = 0;
     for (const std::int64_t count : counts) sum += count;
-    double entropy = 0;
     for (const std::int64_t count : counts) {
       const double share = static_cast<double>(count) / static_cast<double>(sum);
-      if (count > 0) entropy -= share * std::log(share);
+      if (count > 0) entropy_ -= share * std::log(share);
     }
-    return entropy;
   }
 
   SampleShape shape_;
@@ -273,8 +286,9 @@ class Text final : public Dataset {
   std::int64_t total_ = 0;
   std::int64_t samples_ = 0;
   std::int64_t held_out_ = 0;
-  mutable std::once_flag entropy_once_;
+  mutable std::once_flag counted_once_;
   mutable double entropy_ = 0;
+  mutable std::string fingerprint_;
 };
 
 Verdict supports(const DataChoice&, const SampleShape& shape) {
