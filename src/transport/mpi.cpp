@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 
 #include "base/error.hpp"
@@ -155,6 +156,17 @@ std::string level_name(int level) {
   }
 }
 
+/// Open MPI runs another algorithm than its own table's only if its dynamic rules were on when MPI started. With
+/// nothing forced they decide as the table does, so the switch alone changes nothing. Settings of the user's for the
+/// same component would come to life with it: then all is left as it is.
+void let_algorithms_be_forced() {
+  constexpr std::string_view settings = "OMPI_MCA_coll_tuned_";
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (std::string_view(*variable).substr(0, settings.size()) == settings) return;
+  }
+  setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
+}
+
 int& thread_level() {
   static int level = MPI_THREAD_SINGLE;
   return level;
@@ -164,6 +176,7 @@ int& thread_level() {
 
 MpiSession::MpiSession(int* argc, char*** argv) {
   detail::require_shared_memory();
+  let_algorithms_be_forced();
   int level = MPI_THREAD_SINGLE;
   // Serialized: the engine's thread and the main lane never call at the same time. Multiple would take locks in
   // every call of the library.

@@ -7,16 +7,19 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 
 #include "base/text.hpp"
 #include "transport/mpi.hpp"
+#include "transport/mpi_tool.hpp"
 
 namespace ringmaster::transport {
 namespace {
 
-constexpr std::array frameworks{std::string_view("pml"), std::string_view("btl"), std::string_view("mtl")};
+constexpr std::array frameworks{std::string_view("pml"), std::string_view("btl"), std::string_view("mtl"),
+                                std::string_view("smsc")};
 // Values that decide what a timing means.
 constexpr std::array telling{std::string_view("mpi_yield_when_idle"),
                              std::string_view("btl_vader_single_copy_mechanism"),
@@ -38,42 +41,6 @@ std::string library_version() {
   return line;
 }
 
-std::string enumerator(MPI_T_enum names, int value) {
-  int count = 0;
-  std::array<char, 64> name{};
-  int length = static_cast<int>(name.size());
-  if (MPI_T_enum_get_info(names, &count, name.data(), &length) != MPI_SUCCESS) return std::to_string(value);
-  for (int i = 0; i < count; ++i) {
-    int item = 0;
-    length = static_cast<int>(name.size());
-    if (MPI_T_enum_get_item(names, i, &item, name.data(), &length) == MPI_SUCCESS && item == value) return name.data();
-  }
-  return std::to_string(value);
-}
-
-std::string read_value(int index, MPI_Datatype type, MPI_T_enum names) {
-  MPI_T_cvar_handle handle = nullptr;
-  int count = 0;
-  if (MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS) return "?";
-  std::array<char, 4096> buffer{};
-  std::string value = "?";
-  const bool is_text = type == MPI_CHAR;
-  if (count < static_cast<int>(buffer.size()) && (is_text || count == 1) &&
-      MPI_T_cvar_read(handle, buffer.data()) == MPI_SUCCESS) {
-    int number = 0;
-    std::copy_n(buffer.data(), sizeof number, reinterpret_cast<char*>(&number));
-    if (is_text) {
-      value = buffer.data();
-    } else if (names != MPI_T_ENUM_NULL) {
-      value = enumerator(names, number);
-    } else {
-      value = std::to_string(number);
-    }
-  }
-  MPI_T_cvar_handle_free(&handle);
-  return value;
-}
-
 using Found = std::map<std::string, std::set<std::string>>;
 
 /// "pml_ob1_priority" -> found["pml"] gains "ob1".
@@ -87,26 +54,16 @@ void note_component(std::string_view variable, Found& found) {
   }
 }
 
-void read_variables(MpiFacts& facts) {
-  int variables = 0;
-  MPI_T_cvar_get_num(&variables);
+void read_variables(const ToolSession& tool, MpiFacts& facts) {
   Found found;
+  const int variables = tool.variables();
   for (int i = 0; i < variables; ++i) {
-    std::array<char, 256> name{};
-    int name_length = static_cast<int>(name.size());
-    int description_length = 0;
-    int verbosity = 0;
-    int bind = 0;
-    int scope = 0;
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    MPI_T_enum names = MPI_T_ENUM_NULL;
-    const int code = MPI_T_cvar_get_info(i, name.data(), &name_length, &verbosity, &type, &names, nullptr,
-                                         &description_length, &bind, &scope);
-    if (code != MPI_SUCCESS) continue;
-    note_component(name.data(), found);
-    if (std::find(telling.begin(), telling.end(), std::string_view(name.data())) == telling.end()) continue;
-    const std::string value = read_value(i, type, names);
-    if (!value.empty()) facts.settings.emplace_back(name.data(), value);
+    const std::optional<ControlInfo> info = tool.info(i);
+    if (!info) continue;
+    note_component(info->name, found);
+    if (std::find(telling.begin(), telling.end(), std::string_view(info->name)) == telling.end()) continue;
+    const std::string value = tool.text(*info);
+    if (!value.empty()) facts.settings.emplace_back(info->name, value);
   }
   for (const auto& [framework, components] : found) {
     facts.settings.emplace_back(framework, join({components.begin(), components.end()}, ","));
@@ -119,10 +76,7 @@ MpiFacts mpi_facts() {
   MpiFacts facts;
   facts.library = library_version();
   facts.thread_level = mpi_thread_level();
-  int level = 0;
-  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &level) != MPI_SUCCESS) return facts;
-  read_variables(facts);
-  MPI_T_finalize();
+  read_variables(ToolSession(), facts);
   return facts;
 }
 
