@@ -144,6 +144,11 @@ Parameters default_parameters(std::span<const ParameterSpec> specs) {
   return parameters;
 }
 
+std::string describe(const ParameterSpec& spec, const ParameterValue& value) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  return spec.type == ParameterType::size && integer != nullptr ? format_size(*integer) : value_text(value);
+}
+
 std::string describe(const ParameterSpec& spec) {
   std::vector<std::string> parts{type_name(spec.type), fmt::format("default {}", spec.default_text)};
   if (!spec.choices.empty()) {

@@ -66,6 +66,9 @@ std::optional<ParameterValue> parse_parameter(const ParameterSpec& spec, std::st
 /// Defaults of all specs.
 Parameters default_parameters(std::span<const ParameterSpec> specs);
 
+/// A value as a user would write it: sizes as "64K".
+std::string describe(const ParameterSpec& spec, const ParameterValue& value);
+
 /// "integer, default 4, 1..64, samples": one line for help and docs.
 std::string describe(const ParameterSpec& spec);
 

@@ -27,6 +27,26 @@ schedule::BuildContext context_of(const AllreduceChoice& choice, int ranks) {
   return {ranks, choice.rank_order, choice.parameters};
 }
 
+/// With defaults for what was not given.
+Parameters completed(std::span<const ParameterSpec> specs, const Parameters& given) {
+  Parameters parameters = default_parameters(specs);
+  for (const auto& [key, value] : given.values()) parameters.set(key, value);
+  return parameters;
+}
+
+/// The defaults, with each choice of a text once.
+std::vector<Parameters> each_choice(std::span<const ParameterSpec> specs) {
+  std::vector<Parameters> all{default_parameters(specs)};
+  for (const ParameterSpec& spec : specs) {
+    for (const std::string& choice : spec.choices) {
+      Parameters parameters = all.front();
+      parameters.set(spec.name, choice);
+      if (parameters.values() != all.front().values()) all.push_back(std::move(parameters));
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::span<const Library* const> libraries() {
@@ -40,11 +60,45 @@ std::span<const Library* const> libraries() {
 
 std::vector<VariantInfo> allreduce_variants() {
   std::vector<VariantInfo> variants;
-  for (const Library* library : libraries()) variants.push_back({library->name, library->summary, {}, true});
+  for (const Library* library : libraries()) {
+    const bool is_baseline = library->role == LibraryRole::baseline;
+    variants.push_back({library->name, library->summary, library->parameters, true, is_baseline});
+  }
   for (const schedule::Builder* builder : schedule::builders()) {
-    variants.push_back({builder->name, builder->summary, builder->parameters, false});
+    variants.push_back({builder->name, builder->summary, builder->parameters, false, false});
   }
   return variants;
+}
+
+std::vector<AllreduceChoice> every_allreduce() {
+  std::vector<AllreduceChoice> all;
+  for (const VariantInfo& variant : allreduce_variants()) {
+    const Library* library = find_entry(libraries(), variant.name);
+    const bool shows = library != nullptr && library->shown != nullptr;
+    for (Parameters& parameters : shows ? library->shown() : each_choice(variant.parameters)) {
+      AllreduceChoice choice;
+      choice.algorithm = variant.name;
+      choice.parameters = std::move(parameters);
+      all.push_back(std::move(choice));
+    }
+  }
+  return all;
+}
+
+std::string label(const AllreduceChoice& choice) {
+  const VariantInfo variant = require_variant(choice.algorithm);
+  const Parameters defaults = default_parameters(variant.parameters);
+  std::vector<std::string> parts;
+  for (const ParameterSpec& spec : variant.parameters) {
+    const auto& given = choice.parameters.values();
+    const auto at = given.find(spec.name);
+    const ParameterValue& value = at == given.end() ? defaults.values().at(spec.name) : at->second;
+    // Numbers at their default would only be noise.
+    if (spec.type == ParameterType::text || value != defaults.values().at(spec.name)) {
+      parts.push_back(spec.name + ("=" + describe(spec, value)));
+    }
+  }
+  return variant.name + (parts.empty() ? "" : "(" + join(parts, ",") + ")");
 }
 
 VariantInfo require_variant(const std::string& name) {
@@ -66,10 +120,17 @@ Verdict supports(const AllreduceChoice& choice, int ranks) {
   return builder.supports(schedule::completed(builder, context_of(choice, ranks)));
 }
 
+Verdict supports(const AllreduceChoice& choice, transport::ProcessGroup& group) {
+  const Verdict verdict = supports(choice, group.size());
+  const Library* library = find_entry(libraries(), require_variant(choice.algorithm).name);
+  if (!verdict || library == nullptr) return verdict;
+  return library->supports(completed(library->parameters, choice.parameters), group);
+}
+
 struct Allreduce::Impl {
   transport::ProcessGroup& group;
   AllreduceChoice choice;
-  const Library* library = nullptr;  // or
+  std::unique_ptr<LibraryAllreduce> library;  // or
   std::optional<schedule::Schedule> schedule;
   int next_tag = 0;
 };
@@ -77,14 +138,15 @@ struct Allreduce::Impl {
 Allreduce::Allreduce(transport::ProcessGroup& group, AllreduceChoice choice)
     : impl_(new Impl{group, std::move(choice), nullptr, std::nullopt}) {
   impl_->choice.algorithm = require_variant(impl_->choice.algorithm).name;
-  impl_->library = find_entry(libraries(), impl_->choice.algorithm);
-  if (impl_->library == nullptr) {
+  const Library* library = find_entry(libraries(), impl_->choice.algorithm);
+  if (library == nullptr) {
     impl_->schedule = schedule::build(impl_->choice.algorithm, context_of(impl_->choice, group.size()));
     return;
   }
-  if (const Verdict verdict = impl_->library->supports(group); !verdict) {
+  if (const Verdict verdict = supports(impl_->choice, group); !verdict) {
     throw UserError(impl_->choice.algorithm + ": " + verdict.reason, "ringmaster list collectives names the others");
   }
+  impl_->library = library->make(completed(library->parameters, impl_->choice.parameters), group);
 }
 
 Allreduce::~Allreduce() = default;
@@ -92,7 +154,7 @@ Allreduce::Allreduce(Allreduce&&) noexcept = default;
 Allreduce& Allreduce::operator=(Allreduce&&) noexcept = default;
 
 std::unique_ptr<Operation> Allreduce::prepare(const Buffers& buffers) {
-  if (impl_->library != nullptr) return impl_->library->prepare(impl_->group, buffers);
+  if (impl_->library != nullptr) return impl_->library->prepare(buffers);
   const int needed = tags_needed(*impl_->schedule);
   // Tags wrap around: operations that far apart are never in flight together.
   if (impl_->next_tag > impl_->group.highest_tag() - needed) impl_->next_tag = 0;
@@ -103,8 +165,8 @@ std::unique_ptr<Operation> Allreduce::prepare(const Buffers& buffers) {
 
 const AllreduceChoice& Allreduce::choice() const { return impl_->choice; }
 
-std::string Allreduce::what_runs() const {
-  if (impl_->library != nullptr) return impl_->library->what_runs();
+std::string Allreduce::what_runs(std::int64_t bytes, DataType type) const {
+  if (impl_->library != nullptr) return impl_->library->what_runs(bytes / size_of(type), type);
   std::int64_t segment = impl_->choice.segment_bytes;
   for (const schedule::Lane& lane : impl_->schedule->lanes) {
     if (impl_->choice.segment_bytes == 0) segment = std::max(segment, default_segment_bytes(lane.chunks));
@@ -114,7 +176,7 @@ std::string Allreduce::what_runs() const {
 }
 
 std::string Allreduce::identity() const {
-  if (impl_->library != nullptr) return std::string("library ") + impl_->library->name;
+  if (impl_->library != nullptr) return "library " + impl_->library->identity();
   return fmt::format("segment {}\n{}", impl_->choice.segment_bytes, canonical_form(*impl_->schedule));
 }
 

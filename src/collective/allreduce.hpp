@@ -26,15 +26,23 @@ struct VariantInfo {
   std::string summary;
   std::span<const ParameterSpec> parameters;
   bool is_library = false;
+  bool is_baseline = false;  // the library's own choice: what verdicts compare with
 };
 std::vector<VariantInfo> allreduce_variants();
+/// What a table of everything shows: each builder with each choice it has, each library row. Parameters are complete.
+std::vector<AllreduceChoice> every_allreduce();
+/// "direct(form=one-shot)", "library-algorithm(id=segmented-ring,segment=64K)": can be given back as it is.
+std::string label(const AllreduceChoice& choice);
 /// Specs of one variant; throws UserError with a suggestion when the name is unknown.
 VariantInfo require_variant(const std::string& name);
-/// Whether the variant can run on so many ranks, with the reason if not.
+/// Whether the variant can run on so many ranks, with the reason if not; what a library needs besides is not asked.
 Verdict supports(const AllreduceChoice& choice, int ranks);
+/// The whole answer for this group. Collective over `group`.
+Verdict supports(const AllreduceChoice& choice, transport::ProcessGroup& group);
 
-/// A variant bound to a group: makes operations. Collective over `group` only in that all ranks must make the
-/// same allreduces and operations in the same order (message tags are dealt out in that order).
+/// A variant bound to a group: makes operations. Collective over `group`: all ranks must make and destroy the same
+/// allreduces and operations in the same order (message tags are dealt out in that order; a library's variant may have
+/// a communicator of its own).
 class Allreduce {
  public:
   Allreduce(transport::ProcessGroup& group, AllreduceChoice choice);
@@ -45,10 +53,10 @@ class Allreduce {
   std::unique_ptr<Operation> prepare(const Buffers& buffers);
 
   const AllreduceChoice& choice() const;
-  /// What really runs: "ring (ringmaster schedule, point-to-point over mpi, segment 256K)" or
-  /// "MPI_Allreduce (Open MPI 4.1.4, pml ob1, btl vader)".
-  std::string what_runs() const;
-  /// Schedules that are the same at this rank count share this text; a library variant has its name.
+  /// What really runs for a vector of so many bytes: "ring (ringmaster schedule, point-to-point over mpi, segment
+  /// 256K)" or "MPI_Allreduce (Open MPI 4.1.4, pml ob1, btl self,vader, single copy cma, not bound)".
+  std::string what_runs(std::int64_t bytes, DataType type = DataType::float32) const;
+  /// Variants that are the same thing at this rank count share this text.
   std::string identity() const;
   /// Messages and wire bytes that one rank sends for a vector of so many bytes (busiest rank; 0 for a library).
   struct Cost {

@@ -191,16 +191,15 @@ Field line_up(transport::ProcessGroup& group, const BenchOptions& options) {
   std::map<std::string, std::size_t> seen;
   for (const AllreduceChoice& choice : options.variants) {
     result::BenchRow row;
-    const std::string parameters = choice.parameters.describe();
-    row.variant = choice.algorithm + (parameters.empty() ? "" : "(" + parameters + ")");
+    row.variant = label(choice);
+    row.role = require_variant(choice.algorithm).is_baseline ? "baseline" : "variant";
     row.type = name_of(options.type);
-    if (const Verdict verdict = supports(choice, group.size()); !verdict) {
+    if (const Verdict verdict = supports(choice, group); !verdict) {
       row.skipped = verdict.reason;
       field.skipped.push_back(std::move(row));
       continue;
     }
     auto allreduce = std::make_unique<Allreduce>(group, choice);
-    row.what_runs = allreduce->what_runs();
     const auto [at, fresh] = seen.try_emplace(allreduce->identity(), field.rows.size());
     if (!fresh) {
       field.rows[at->second].same_as.push_back(row.variant);
@@ -244,6 +243,7 @@ void bench(transport::ProcessGroup& group, const BenchOptions& options,
       result::BenchRow row = field.rows[v];
       row.bytes = bytes;
       row.count = bytes / size_of(options.type);
+      row.what_runs = field.allreduces[v]->what_runs(bytes, options.type);
       size.add(*field.allreduces[v], std::move(row));
     }
     size.measure();

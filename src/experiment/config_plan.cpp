@@ -109,7 +109,7 @@ class Planner {
 
   void add_baseline(PlannedPoint point) {
     for (const collective::VariantInfo& variant : collective::allreduce_variants()) {
-      if (!variant.is_library) continue;
+      if (!variant.is_baseline) continue;
       collective::AllreduceChoice library;
       library.algorithm = variant.name;
       library.parameters = default_parameters(variant.parameters);
@@ -231,7 +231,7 @@ PlannedWorkload plan_workload(const Workload& workload, const std::vector<SweepA
     }
     const std::string& algorithm = read.setup.train.allreduce.algorithm;
     const bool known = !read.collective_text.empty();
-    point.role = known && collective::require_variant(algorithm).is_library ? "baseline" : "variant";
+    point.role = known && collective::require_variant(algorithm).is_baseline ? "baseline" : "variant";
     planner.add_swept(std::move(point));
   } while (advance(at, axes));
   planner.finish();

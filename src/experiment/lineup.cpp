@@ -15,13 +15,12 @@ int ranks_of(const PlannedPoint& planned, int world) { return planned.setup.rank
 std::string reason_to_skip(const PlannedPoint& planned, int world) {
   const int ranks = ranks_of(planned, world);
   if (ranks > world) return fmt::format("needs {} ranks, this job has {}", ranks, world);
-  if (planned.role == "twin" || planned.role == "single") return {};
   const bool slow_link = planned.setup.link.latency_s > 0 || planned.setup.link.bytes_per_s > 0;
-  if (slow_link && collective::require_variant(planned.setup.train.allreduce.algorithm).is_library) {
+  const bool is_library = collective::require_variant(planned.setup.train.allreduce.algorithm).is_library;
+  if (slow_link && is_library && planned.role != "twin" && planned.role != "single") {
     return "the library's own messages cannot be slowed by a planted link";
   }
-  const Verdict verdict = collective::supports(planned.setup.train.allreduce, ranks);
-  return verdict ? std::string() : verdict.reason;
+  return {};
 }
 
 /// Everything but the algorithm: points that agree in it may be the same thing.
@@ -33,11 +32,24 @@ std::string surroundings(const PlannedPoint& planned) {
   return text;
 }
 
-std::string identity(transport::ProcessGroup& world, const PlannedPoint& planned) {
+/// What the point's own group says of its allreduce.
+struct Answer {
+  std::string refusal;
+  std::string identity;
+};
+
+/// Collective over `world`; the first rank is in every group and tells the others.
+Answer ask(transport::ProcessGroup& world, const PlannedPoint& planned) {
   const auto group = world.split(world.rank() < ranks_of(planned, world.size()) ? 0 : -1, world.rank());
-  const std::string mine =
-      group ? collective::Allreduce(*group, planned.setup.train.allreduce).identity() : std::string();
-  return transport::broadcast_text(world, mine);
+  Answer answer;
+  if (group) {
+    const Verdict verdict = collective::supports(planned.setup.train.allreduce, *group);
+    answer.refusal = verdict.reason;
+    if (verdict) answer.identity = collective::Allreduce(*group, planned.setup.train.allreduce).identity();
+  }
+  answer.refusal = transport::broadcast_text(world, answer.refusal);
+  answer.identity = transport::broadcast_text(world, answer.identity);
+  return answer;
 }
 
 }  // namespace
@@ -61,9 +73,15 @@ Lineup line_up(transport::ProcessGroup& world, const Config& config) {
     point.ranks = ranks_of(planned, world.size());
     point.skipped = reason_to_skip(planned, world.size());
     const bool comparable = planned.role == "variant" || planned.role == "baseline";
+    const bool reduces = planned.role != "twin" && planned.role != "single";
+    Answer answer;
+    if (point.skipped.empty() && reduces) {
+      answer = ask(world, planned);
+      point.skipped = answer.refusal;
+    }
     bool runs = point.skipped.empty();
     if (runs && comparable && point.ranks > 1) {
-      const auto [at, fresh] = seen.try_emplace(surroundings(planned) + identity(world, planned), point.id);
+      const auto [at, fresh] = seen.try_emplace(surroundings(planned) + answer.identity, point.id);
       if (!fresh) {
         result::Point& first = lineup.points[static_cast<std::size_t>(at->second)];
         first.same_as.push_back(point.variant);

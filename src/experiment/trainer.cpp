@@ -3,11 +3,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "account/accounts.hpp"
 #include "base/activity.hpp"
+#include "base/text.hpp"
 #include "experiment/block.hpp"
 #include "measure/cost.hpp"
 #include "tensor/threads.hpp"
@@ -22,6 +24,16 @@ data::SampleShape sample_shape(const model::InputShape& shape) {
 /// A step as seen from outside: all that is known of one while the recorder is off.
 Event bare_step(Nanoseconds begin, std::int32_t step) {
   return {begin, now_ns(), 0, step, -1, Label::step, EventLane::main};
+}
+
+/// A library may run one thing for long buckets and another for short ones.
+std::string what_runs(const parallel::DataParallel& trainer) {
+  std::vector<std::string> texts;
+  for (const parallel::BucketInfo& bucket : trainer.buckets()) {
+    std::string text = trainer.allreduce().what_runs(bucket.elements * size_of(DataType::float32));
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
+  }
+  return join(texts, "; other buckets: ");
 }
 
 }  // namespace
@@ -87,7 +99,7 @@ void PointTrainer::describe(result::Point& point) const {
   const parallel::DataParallel& trainer = *impl_->trainer;
   const Setup& setup = impl_->planned.setup;
   const bool silent = setup.train.communication == parallel::Communication::none || impl_->ranks == 1;
-  point.what_runs = silent ? "no communication" : trainer.allreduce().what_runs();
+  point.what_runs = silent ? "no communication" : what_runs(trainer);
   point.parameters = trainer.parameter_count();
   point.buckets = static_cast<int>(trainer.buckets().size());
   for (const parallel::BucketInfo& bucket : trainer.buckets()) {

@@ -12,7 +12,7 @@ using Side = result::BenchRow::Side;
 
 const result::BenchRow* library_at(const result::Run& run, std::int64_t bytes) {
   for (const result::BenchRow& row : run.rows) {
-    if (row.variant == "library" && row.bytes == bytes && row.skipped.empty()) return &row;
+    if (row.role == "baseline" && row.bytes == bytes && row.skipped.empty()) return &row;
   }
   return nullptr;
 }

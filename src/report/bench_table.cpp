@@ -66,12 +66,15 @@ void write_variant(const result::Run& run, const std::string& variant, const Pai
       << "\n";
   Totals totals;
   std::string skipped;
+  std::string what_runs = first->what_runs;
   for (const result::BenchRow& row : run.rows) {
     if (row.variant != variant) continue;
     if (!row.skipped.empty()) {
       skipped = row.skipped;
       continue;
     }
+    if (row.what_runs != what_runs) out << "# from here: " << printable(row.what_runs) << "\n";
+    what_runs = row.what_runs;
     out << fmt::format("{:>13} {:>12} {:>9} {:>6} {:>5}", row.bytes, row.count, row.type, "sum", -1)
         << side_text(row.out_of_place, row.bytes, run.ranks, totals)
         << side_text(row.in_place, row.bytes, run.ranks, totals) << "\n";
@@ -98,7 +101,7 @@ void write_verdicts(const result::Run& run, const Painter& painter, std::ostream
   for (const BenchSummary& summary : summaries) {
     const BenchSide& side = summary.in_place;
     out << fmt::format("{:>13}  {:<22}  {:<30}  {:>11}  {:>9}\n", summary.row->bytes, printable(summary.row->variant),
-                       side.verdict == "-" ? "(the library)" : side.verdict, time_text(side.transfer_us),
+                       summary.row->role == "baseline" ? "(the library)" : side.verdict, time_text(side.transfer_us),
                        time_text(side.skew_us));
   }
 }

@@ -107,6 +107,7 @@ void fields(Archive& archive, T& side) {
 template <class Archive, Is<BenchRow> T>
 void fields(Archive& archive, T& row) {
   archive("variant", row.variant);
+  archive("role", row.role);
   archive("what_runs", row.what_runs);
   archive("same_as", row.same_as);
   archive("skipped", row.skipped);

@@ -169,6 +169,17 @@ T from_object(const Json& object, const Place& place) {
   return value;
 }
 
+// Before rows had a role, the library's own choice was known by its name.
+template <>
+BenchRow from_object(const Json& object, const Place& place) {
+  BenchRow row;
+  row.role.clear();
+  const Reader reader(object, place);
+  fields(reader, row);
+  if (row.role.empty()) row.role = row.variant == "library" ? "baseline" : "variant";
+  return row;
+}
+
 // Texts that are no UTF-8 (a file name, an environment variable) must not stop a run from being stored.
 std::string dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
 

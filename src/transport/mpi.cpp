@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "transport/detail/shared_memory.hpp"
 #include "transport/mpi_check.hpp"
+#include "transport/mpi_tool.hpp"
 
 namespace ringmaster::transport {
 namespace {
@@ -191,6 +192,7 @@ MpiSession::MpiSession(int* argc, char*** argv) {
 
 MpiSession::~MpiSession() {
   world_.reset();
+  close_tool_session();
   MPI_Finalize();
 }
 

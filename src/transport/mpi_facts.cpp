@@ -76,7 +76,7 @@ MpiFacts mpi_facts() {
   MpiFacts facts;
   facts.library = library_version();
   facts.thread_level = mpi_thread_level();
-  read_variables(ToolSession(), facts);
+  read_variables(tool_session(), facts);
   return facts;
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 
 #include "base/error.hpp"
 
@@ -30,6 +31,11 @@ void check_tool(int code, const char* call, const char* variable) {
 
 /// For destructors and places that have an answer without the value.
 bool succeeded(int code) { return code == MPI_SUCCESS; }
+
+std::unique_ptr<ToolSession>& held_session() {
+  static std::unique_ptr<ToolSession> session;
+  return session;
+}
 
 bool is_whole_number(MPI_Datatype type) { return type == MPI_INT || type == MPI_UNSIGNED; }
 
@@ -122,8 +128,16 @@ std::optional<int> ToolSession::value_of(const ControlInfo& info, const std::str
   return found;
 }
 
-ForcedValue::ForcedValue(const ToolSession& session, const char* name, int value) {
-  const std::optional<ControlInfo> info = session.find(name);
+const ToolSession& tool_session() {
+  std::unique_ptr<ToolSession>& session = held_session();
+  if (!session) session = std::make_unique<ToolSession>();
+  return *session;
+}
+
+void close_tool_session() { held_session().reset(); }
+
+ForcedValue::ForcedValue(const char* name, int value) {
+  const std::optional<ControlInfo> info = tool_session().find(name);
   if (!info) throw SystemError("mpi", MPI_T_ERR_INVALID_NAME, name, reason_of(MPI_T_ERR_INVALID_NAME));
   RINGMASTER_ASSERT(is_whole_number(info->type), "a control variable is forced that is no whole number");
   int count = 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPI's tool interface (MPI_T): the library's control variables, read and set by name. For `transport` and the entries
-// of collective/libraries. The interface may be open before MPI_Init, but must be closed before MPI_Finalize: Open MPI
-// 4.1 crashes otherwise, so a ToolSession is a local variable. Every return code is checked in mpi_tool.cpp; failures
-// are SystemErrors of origin "mpi". One thread at a time.
+// of collective/libraries. Every return code is checked in mpi_tool.cpp; failures are SystemErrors of origin "mpi". One
+// thread at a time.
 #pragma once
 
 #include <mpi.h>
@@ -20,7 +19,8 @@ struct ControlInfo {
   MPI_T_enum names = MPI_T_ENUM_NULL;
 };
 
-/// Keeps the tool interface open.
+/// The tool interface, open. Opening it takes Open MPI a quarter of a second (it loads every component it has), so
+/// there is one for the life of MPI: see tool_session.
 class ToolSession {
  public:
   ToolSession();
@@ -38,10 +38,15 @@ class ToolSession {
   std::optional<int> value_of(const ControlInfo& info, const std::string& name) const;
 };
 
+/// Opened at the first call, after MPI has started.
+const ToolSession& tool_session();
+/// Must come before MPI_Finalize: Open MPI 4.1 crashes in the other order. MpiSession does it.
+void close_tool_session();
+
 /// Sets a whole-number variable for its own life and puts the former value back. All ranks must set the same.
 class ForcedValue {
  public:
-  ForcedValue(const ToolSession& session, const char* name, int value);
+  ForcedValue(const char* name, int value);
   ~ForcedValue();
   ForcedValue(const ForcedValue&) = delete;
   ForcedValue& operator=(const ForcedValue&) = delete;

@@ -7,6 +7,7 @@
 
 #include "../collective/cases.hpp"
 #include "base/error.hpp"
+#include "experiment/config.hpp"
 #include "transport/threads.hpp"
 
 namespace ringmaster::collective {
@@ -49,17 +50,38 @@ TEST_P(EveryAllreduce, RunsOverThreadsOrSaysWhyNot) {
   for (const int ranks : {1, 2, 5}) {
     if (!supports(choice(), ranks)) continue;
     run_as_threads(ranks, [&](ProcessGroup& group) {
+      const Verdict verdict = supports(choice(), group);
+      EXPECT_EQ(verdict.ok, !is_library) << verdict.reason;
       if (is_library) {
+        EXPECT_FALSE(verdict.reason.empty());
         EXPECT_THROW(Allreduce(group, choice()), UserError);
         return;
       }
       const Allreduce allreduce(group, choice());
-      EXPECT_NE(allreduce.what_runs().find("over threads"), std::string::npos);
+      EXPECT_NE(allreduce.what_runs(4012).find("over threads"), std::string::npos);
       EXPECT_FALSE(allreduce.identity().empty());
       test::reduce_and_check<float>(group, choice(), 1003, Placement::in_place);
       test::reduce_and_check<double>(group, choice(), 1003, Placement::out_of_place);
     });
   }
+}
+
+TEST_P(EveryAllreduce, IsShownInATableOfEverythingUnderANameThatCanBeGivenBack) {
+  std::set<std::string> labels;
+  for (const AllreduceChoice& shown : every_allreduce()) {
+    if (shown.algorithm != GetParam().name) continue;
+    EXPECT_TRUE(labels.insert(label(shown)).second) << label(shown);
+    const AllreduceChoice back = experiment::parse_collective(label(shown));
+    EXPECT_EQ(back.algorithm, shown.algorithm);
+    EXPECT_EQ(back.parameters.values(), shown.parameters.values()) << label(shown);
+  }
+  EXPECT_FALSE(labels.empty());
+}
+
+TEST(EveryAllreduceTogether, HasOneBaseline) {
+  int baselines = 0;
+  for (const VariantInfo& variant : allreduce_variants()) baselines += variant.is_baseline ? 1 : 0;
+  EXPECT_EQ(baselines, 1);
 }
 
 TEST_P(EveryAllreduce, SendsAtLeastWhatAnAllreduceMust) {

@@ -344,6 +344,7 @@ TEST(HtmlExporter, ABenchShowsBothSidesAndItsVerdicts) {
   for (const auto& [variant, us] : {std::pair("library", 200.0), std::pair("ring", 100.0)}) {
     result::BenchRow row;
     row.variant = variant;
+    row.role = row.variant == "library" ? "baseline" : "variant";
     row.bytes = 1024;
     for (int round = 0; round < 16; ++round) {
       row.out_of_place.samples_us.push_back(us + 50 + round % 3);

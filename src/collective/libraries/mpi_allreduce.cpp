@@ -5,31 +5,33 @@
 namespace ringmaster::collective {
 namespace {
 
-class BlockingAllreduce final : public Operation {
+class OwnChoice final : public LibraryAllreduce {
  public:
-  BlockingAllreduce(transport::ProcessGroup& group, const Buffers& buffers)
-      : arguments_(detail::mpi_arguments(group, buffers)) {}
-  bool blocks() const override { return true; }
+  explicit OwnChoice(transport::ProcessGroup& group) : comm_(detail::borrowed(group)) {}
+  std::unique_ptr<Operation> prepare(const Buffers& buffers) override {
+    return detail::make_blocking_allreduce(comm_, buffers);
+  }
+  std::string what_runs(std::int64_t, DataType) const override {
+    return "MPI_Allreduce (" + detail::carried_by() + ")";
+  }
+  std::string identity() const override { return "MPI_Allreduce"; }
 
  private:
-  void do_start() override {}
-  bool do_progress() override {
-    detail::check_mpi(
-        MPI_Allreduce(arguments_.input, arguments_.output, arguments_.count, arguments_.type, MPI_SUM, arguments_.comm),
-        "MPI_Allreduce");
-    return true;
-  }
-  detail::MpiArguments arguments_;
+  detail::Communicator comm_;
 };
 
 }  // namespace
 
 const Library& mpi_allreduce_library() {
-  static const Library library{"library", "the MPI library's own MPI_Allreduce",
-                               [] { return detail::describe_mpi("MPI_Allreduce"); }, detail::has_communicator,
-                               [](transport::ProcessGroup& group, const Buffers& buffers) {
-                                 return std::unique_ptr<Operation>(new BlockingAllreduce(group, buffers));
-                               }};
+  static const Library library{
+      "library",
+      "the MPI library's own MPI_Allreduce",
+      {},
+      LibraryRole::baseline,
+      [](const Parameters&, transport::ProcessGroup& group) { return detail::has_communicator(group); },
+      [](const Parameters&, transport::ProcessGroup& group) -> std::unique_ptr<LibraryAllreduce> {
+        return std::make_unique<OwnChoice>(group);
+      }};
   return library;
 }
 

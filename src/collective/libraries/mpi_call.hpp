@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two MPI allreduces share.
+// What the allreduces of an MPI library share.
 #pragma once
 
 #include <mpi.h>
 
+#include <memory>
 #include <string>
 
 #include "collective/library.hpp"
@@ -13,10 +14,24 @@ namespace ringmaster::collective::detail {
 
 using transport::check_mpi;
 
-/// "MPI_Allreduce (Open MPI 4.1.4, pml ob1, btl self,vader)".
-std::string describe_mpi(const char* call);
+/// "Open MPI 4.1.4, pml ob1, btl self,vader, single copy cma, bound to 1 of 16 processing units": what carries the
+/// messages, and where the first rank of a run may be. The user's own rules and algorithms are named as well.
+std::string carried_by();
+
+/// "Open MPI 4.1.4".
+const std::string& library_name();
 
 Verdict has_communicator(const transport::ProcessGroup& group);
+/// Of what can be chosen in Open MPI only: no without it, and no for one rank, where there is nothing to choose.
+Verdict has_open_mpi(const transport::ProcessGroup& group);
+
+/// Shared by an allreduce and its operations; freed with the last of them (on all ranks, in the same order).
+using Communicator = std::shared_ptr<const MPI_Comm>;
+/// The group's own.
+Communicator borrowed(const transport::ProcessGroup& group);
+/// A duplicate on which `component` of Open MPI's coll framework goes before the others, whatever their priorities.
+/// Collective over the group.
+Communicator duplicate_preferring(const char* component, const transport::ProcessGroup& group);
 
 /// Arguments of an allreduce over these buffers. UserError where the count does not fit MPI's int.
 struct MpiArguments {
@@ -24,8 +39,11 @@ struct MpiArguments {
   void* output;
   int count;
   MPI_Datatype type;
-  MPI_Comm comm;
+  Communicator comm;
 };
-MpiArguments mpi_arguments(const transport::ProcessGroup& group, const Buffers& buffers);
+MpiArguments mpi_arguments(Communicator comm, const Buffers& buffers);
+
+/// MPI_Allreduce.
+std::unique_ptr<Operation> make_blocking_allreduce(Communicator comm, const Buffers& buffers);
 
 }  // namespace ringmaster::collective::detail

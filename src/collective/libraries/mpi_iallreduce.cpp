@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's non-blocking allreduce, moved on by MPI_Test: what overlaps without a thread.
+#include <utility>
+
 #include "base/activity.hpp"
 #include "collective/libraries/mpi_call.hpp"
 
 namespace ringmaster::collective {
 namespace {
 
-class NonBlockingAllreduce final : public Operation {
+class NonBlockingOperation final : public Operation {
  public:
-  NonBlockingAllreduce(transport::ProcessGroup& group, const Buffers& buffers)
-      : arguments_(detail::mpi_arguments(group, buffers)) {}
+  explicit NonBlockingOperation(detail::MpiArguments arguments) : arguments_(std::move(arguments)) {}
 
  private:
   void do_start() override {
     detail::check_mpi(MPI_Iallreduce(arguments_.input, arguments_.output, arguments_.count, arguments_.type, MPI_SUM,
-                                     arguments_.comm, &request_),
+                                     *arguments_.comm, &request_),
                       "MPI_Iallreduce");
   }
   bool do_progress() override {
@@ -27,14 +28,33 @@ class NonBlockingAllreduce final : public Operation {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
+class NonBlocking final : public LibraryAllreduce {
+ public:
+  explicit NonBlocking(transport::ProcessGroup& group) : comm_(detail::borrowed(group)) {}
+  std::unique_ptr<Operation> prepare(const Buffers& buffers) override {
+    return std::make_unique<NonBlockingOperation>(detail::mpi_arguments(comm_, buffers));
+  }
+  std::string what_runs(std::int64_t, DataType) const override {
+    return "MPI_Iallreduce (" + detail::carried_by() + ")";
+  }
+  std::string identity() const override { return "MPI_Iallreduce"; }
+
+ private:
+  detail::Communicator comm_;
+};
+
 }  // namespace
 
 const Library& mpi_iallreduce_library() {
-  static const Library library{"library-nonblocking", "the MPI library's MPI_Iallreduce, moved on between layers",
-                               [] { return detail::describe_mpi("MPI_Iallreduce"); }, detail::has_communicator,
-                               [](transport::ProcessGroup& group, const Buffers& buffers) {
-                                 return std::unique_ptr<Operation>(new NonBlockingAllreduce(group, buffers));
-                               }};
+  static const Library library{
+      "library-nonblocking",
+      "the MPI library's MPI_Iallreduce, moved on between layers",
+      {},
+      LibraryRole::variant,
+      [](const Parameters&, transport::ProcessGroup& group) { return detail::has_communicator(group); },
+      [](const Parameters&, transport::ProcessGroup& group) -> std::unique_ptr<LibraryAllreduce> {
+        return std::make_unique<NonBlocking>(group);
+      }};
   return library;
 }
 

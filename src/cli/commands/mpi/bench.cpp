@@ -65,6 +65,40 @@ void require_at_least(const char* flag, std::int64_t value, std::int64_t lowest)
   }
 }
 
+/// At commas that stand in no parenthesis: "ring,library-algorithm(id=segmented-ring,segment=64K)" are two.
+std::vector<std::string> split_variants(const std::vector<std::string>& given) {
+  std::vector<std::string> names;
+  for (const std::string& text : given) {
+    names.emplace_back();
+    int depth = 0;
+    for (const char c : text) {
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      if (c == ',' && depth <= 0) {
+        names.emplace_back();
+      } else {
+        names.back() += c;
+      }
+    }
+  }
+  return names;
+}
+
+std::vector<collective::AllreduceChoice> chosen_variants(const Options& options) {
+  std::vector<collective::AllreduceChoice> chosen;
+  for (const std::string& text : split_variants(options.variants)) {
+    if (text == "all") {
+      const auto every = collective::every_allreduce();
+      chosen.insert(chosen.end(), every.begin(), every.end());
+    } else {
+      chosen.push_back(experiment::parse_collective(text));
+    }
+  }
+  if (options.segment.empty()) return chosen;
+  const std::int64_t segment = size_argument("--segment", options.segment, 64);
+  for (collective::AllreduceChoice& choice : chosen) choice.segment_bytes = segment;
+  return chosen;
+}
+
 /// Everything that can be wrong is said here, before MPI starts.
 collective::BenchOptions checked(const Options& options) {
   collective::BenchOptions bench;
@@ -86,11 +120,7 @@ collective::BenchOptions checked(const Options& options) {
   if (bench.sizes.size() > 10'000) {
     throw UserError(fmt::format("{} sizes are too many", bench.sizes.size()), "a larger -i, or -f");
   }
-  for (const std::string& text : options.variants) {
-    collective::AllreduceChoice choice = experiment::parse_collective(text);
-    if (!options.segment.empty()) choice.segment_bytes = size_argument("--segment", options.segment, 64);
-    bench.variants.push_back(std::move(choice));
-  }
+  bench.variants = chosen_variants(options);
   bench.iterations = options.iterations;
   bench.warmup = options.warmup;
   bench.rounds = options.rounds;
@@ -188,7 +218,7 @@ std::function<int()> install(CLI::App& app) {
   app.add_option("-c,--check", options->check, "check the sums (0: do not)")->capture_default_str();
   app.add_option("--rounds", options->rounds, "samples a variant, in turns")->capture_default_str();
   app.add_option("--type,-d", options->type, "float or double")->capture_default_str();
-  app.add_option("--variants", options->variants, "comma separated; see ringmaster list collectives")->delimiter(',');
+  app.add_option("--variants", options->variants, "comma separated, or all; see ringmaster list collectives");
   app.add_option("--segment", options->segment, "segment size of ringmaster's schedules (default: by cache)");
   app.add_option("--seed", options->seed, "of the order in which variants take turns")->capture_default_str();
   app.add_option("--timeout", options->timeout_s, "seconds of standstill that end the job")->capture_default_str();
