@@ -98,7 +98,8 @@ Verdict has_communicator(const transport::ProcessGroup& group) {
 
 Verdict has_open_mpi(const transport::ProcessGroup& group) {
   if (const Verdict verdict = has_communicator(group); !verdict) return verdict;
-  if (library_name().rfind("Open MPI", 0) != 0) return Verdict::no("only Open MPI can be told; this is " + library_name());
+  if (library_name().rfind("Open MPI", 0) != 0)
+    return Verdict::no("only Open MPI can be told; this is " + library_name());
   return group.size() > 1 ? Verdict::yes() : Verdict::no("one rank has nothing to reduce");
 }
 

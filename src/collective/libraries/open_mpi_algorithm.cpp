@@ -66,7 +66,8 @@ Verdict supports(const Parameters& parameters, transport::ProcessGroup& group) {
   }
   const std::string on = value(switch_variable);
   if (on != "true" && on != "1") {
-    return Verdict::no("coll_tuned_use_dynamic_rules is off, by your own setting or beside your own OMPI_MCA_coll_tuned_*");
+    return Verdict::no(
+        "coll_tuned_use_dynamic_rules is off, by your own setting or beside your own OMPI_MCA_coll_tuned_*");
   }
   if (!value(rules_variable).empty()) {
     return Verdict::no("your rules file (coll_tuned_dynamic_rules_filename) goes before a forced algorithm");
@@ -125,16 +126,16 @@ std::vector<Parameters> shown() {
 }  // namespace
 
 const Library& open_mpi_algorithm_library() {
-  static const Library library{"library-algorithm",
-                               "one of Open MPI's own algorithms, forced on MPI_Allreduce",
-                               specs,
-                               LibraryRole::variant,
-                               supports,
-                               [](const Parameters& parameters,
-                                  transport::ProcessGroup& group) -> std::unique_ptr<LibraryAllreduce> {
-                                 return std::make_unique<ForcedAllreduce>(forced_by(parameters), group);
-                               },
-                               shown};
+  static const Library library{
+      "library-algorithm",
+      "one of Open MPI's own algorithms, forced on MPI_Allreduce",
+      specs,
+      LibraryRole::variant,
+      supports,
+      [](const Parameters& parameters, transport::ProcessGroup& group) -> std::unique_ptr<LibraryAllreduce> {
+        return std::make_unique<ForcedAllreduce>(forced_by(parameters), group);
+      },
+      shown};
   return library;
 }
 
