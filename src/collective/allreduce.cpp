@@ -121,7 +121,7 @@ Verdict supports(const AllreduceChoice& choice, int ranks) {
 }
 
 Verdict supports(const AllreduceChoice& choice, transport::ProcessGroup& group) {
-  const Verdict verdict = supports(choice, group.size());
+  Verdict verdict = supports(choice, group.size());
   const Library* library = find_entry(libraries(), require_variant(choice.algorithm).name);
   if (!verdict || library == nullptr) return verdict;
   return library->supports(completed(library->parameters, choice.parameters), group);

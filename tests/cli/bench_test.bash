@@ -14,6 +14,28 @@ for arguments in "-b 1X" "-b 4M -e 1M" "-n 0" "-f 1" "--variants rign" "--type h
   expect_code 2 "bench $arguments"
   [[ $(wc -l <err) == 1 ]] || fail "bench $arguments: not one line: $(cat err)"
 done
+on_ranks 2 "$RINGMASTER" bench -b 4 -e 1M -f 262144 -n 2 -w 1 --rounds 2 --variants all --json all.json
+expect_code 0 "bench of everything"
+expect_in out '^# direct\(form=one-shot\)' "each choice of a builder"
+expect_in all.json '"variant": "library-han"' "the hierarchical row, or why not"
+expect_in all.json '"role": "baseline"' "one baseline"
+if mpirun --version | grep -c 'Open MPI' >/dev/null; then
+  expect_in out '^# library-algorithm\(id=ring\): MPI_Allreduce as ring that became recursive-doubling \(count < ranks\)' "what ran"
+  expect_in out '^# from here: MPI_Allreduce as ring \(Open MPI' "what ran from there"
+  expect_in out '^# library-algorithm\(id=segmented-ring,segment=64K\)' "segments"
+  single=(bench -b 1K -e 1K -n 2 -w 1 --rounds 2 --variants 'library,library-algorithm(id=segmented-ring,segment=64K)')
+  on_ranks 2 --mca coll_tuned_use_dynamic_rules 0 "$RINGMASTER" "${single[@]}"
+  expect_in out 'not run: coll_tuned_use_dynamic_rules is off' "the user's own switch"
+  on_ranks 2 --mca coll ^tuned "$RINGMASTER" "${single[@]}"
+  expect_in out 'not run: Open MPI runs without coll/tuned' "no coll/tuned"
+  echo 0 >rules
+  on_ranks 2 --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename "$PWD/rules" "$RINGMASTER" "${single[@]}"
+  expect_in out 'not run: your rules file' "a rules file"
+  on_ranks 2 --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 4 "$RINGMASTER" "${single[@]}"
+  expect_in out '^# library: MPI_Allreduce \(.*, forced to ring\)' "what the user forced"
+  on_ranks 1 "$RINGMASTER" "${single[@]}"
+  expect_in out 'not run: one rank has nothing to reduce' "one rank"
+fi
 on_ranks 3 "$RINGMASTER" bench -b 4 -e 12 -i 4 -n 2 -w 1 --rounds 2
 expect_code 0 "bench of counts near the rank count"
 expect_not_in out ' [1-9][0-9]* +[0-9.]+ +[0-9.]+ +[0-9.]+ +[1-9][0-9]*$' "wrong sums"

@@ -30,6 +30,16 @@ TEST(ConfigValues, TheSmallestConfigHasDefaultsForEverything) {
   EXPECT_EQ(setup.train.bucket_bytes, 4 << 20);
 }
 
+TEST(ConfigValues, OnlyTheLibrarysOwnChoiceIsTheBaseline) {
+  const Config config = read_text(R"yaml(
+model: mlp
+sweep:
+  communication.collective: [library-nonblocking, "library-algorithm(id=segmented-ring,segment=64K)", library-han]
+)yaml");
+  EXPECT_EQ(names_of(config, "baseline"), Names{"library"});
+  EXPECT_EQ(names_of(config, "variant").size(), 3U);
+}
+
 TEST(ConfigValues, TheTablesDefaultsAreThoseOfTheTypes) {
   const experiment::Setup made = read_text("model: mlp\n").points.front().setup;
   const experiment::Setup fresh;

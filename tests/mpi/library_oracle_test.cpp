@@ -47,12 +47,12 @@ Function real(const char* symbol) {
 #define ORACLE_PARAMETERS \
   const void *input, void *output, std::size_t count, MPI_Datatype type, MPI_Op op, MPI_Comm comm, void *module
 #define ORACLE_ARGUMENTS input, output, count, type, op, comm, module
-#define ORACLE(symbol, name)                                      \
-  extern "C" int symbol(ORACLE_PARAMETERS);                       \
-  extern "C" int symbol(ORACLE_PARAMETERS) {                      \
-    note(name, comm);                                             \
+#define ORACLE(symbol, name)                                            \
+  extern "C" int symbol(ORACLE_PARAMETERS);                             \
+  extern "C" int symbol(ORACLE_PARAMETERS) {                            \
+    note(name, comm);                                                   \
     static const auto next = real<int (*)(ORACLE_PARAMETERS)>(#symbol); \
-    return next(ORACLE_ARGUMENTS);                                \
+    return next(ORACLE_ARGUMENTS);                                      \
   }
 ORACLE(ompi_coll_base_allreduce_intra_basic_linear, "basic-linear")
 ORACLE(ompi_coll_base_allreduce_intra_nonoverlapping, "nonoverlapping")

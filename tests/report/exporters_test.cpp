@@ -209,6 +209,10 @@ TEST(TerminalExporter, WritesBenchInTheColumnsOfNcclTests) {
   expect_line(text, "# Avg bus bandwidth : 2.359");
   run.rows[0].in_place.wrong = 3;
   expect_line(written("terminal", run), "# Out of bounds values : 3 FAILED");
+  run.rows.push_back(run.rows[0]);
+  run.rows[1].bytes *= 2;
+  run.rows[1].what_runs = "something else";
+  expect_line(written("terminal", run), "# from here: something else");
 }
 
 /// RFC 4180.

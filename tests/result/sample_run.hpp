@@ -77,6 +77,7 @@ inline Run sample_run() {
   run.ends = {{1, 5.0, 5.25, true, "abc"}};
   BenchRow row;
   row.variant = "ring";
+  row.role = "baseline";
   row.bytes = 1024;
   row.count = 256;
   row.type = "float32";

@@ -49,6 +49,22 @@ TEST(Store, GivesBackEveryMember) {
   EXPECT_EQ(to_json_complete(read_run(temporary.path("run") + "/run.json")), to_json_complete(run));
 }
 
+TEST(Store, KnowsTheBaselineOfRowsThatWereWrittenBeforeTheyHadARole) {
+  int benches = 0;
+  const std::filesystem::path published = std::filesystem::path(RINGMASTER_SOURCE_DIR) / "results" / "reference";
+  for (const auto& folder : std::filesystem::directory_iterator(published)) {
+    if (!folder.is_directory()) continue;
+    const result::Run run = read_run(folder.path().string());
+    if (run.kind != "bench") continue;
+    ++benches;
+    for (const BenchRow& row : run.rows) {
+      EXPECT_EQ(row.role, row.variant == "library" ? "baseline" : "variant") << folder.path();
+    }
+    EXPECT_FALSE(run.rows.empty());
+  }
+  EXPECT_GT(benches, 0);
+}
+
 TEST(Store, KeepsALossThatIsNotANumber) {
   const TemporaryFolder temporary;
   result::Run run = sample_run();

@@ -12,7 +12,7 @@ class OwnChoice final : public LibraryAllreduce {
     return detail::make_blocking_allreduce(comm_, buffers);
   }
   std::string what_runs(std::int64_t, DataType) const override {
-    return "MPI_Allreduce (" + detail::carried_by() + ")";
+    return "MPI_Allreduce (" + detail::carried_by() + detail::decided_by_user() + ")";
   }
   std::string identity() const override { return "MPI_Allreduce"; }
 

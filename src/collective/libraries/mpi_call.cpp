@@ -25,18 +25,6 @@ std::string setting(const std::string& name) {
   return {};
 }
 
-/// What the user forced on every communicator; nothing in most jobs.
-std::string forced_by_user() {
-  std::string text;
-  const std::string algorithm = setting("coll_tuned_allreduce_algorithm");
-  if (!algorithm.empty() && algorithm != "ignore" && algorithm != "0") {
-    text += ", coll_tuned_allreduce_algorithm " + algorithm;
-  }
-  const std::string rules = setting("coll_tuned_dynamic_rules_filename");
-  if (!rules.empty()) text += ", coll_tuned_dynamic_rules_filename " + rules;
-  return text;
-}
-
 std::string binding() {
   const auto own = static_cast<int>(processing_units().size());
   const int all = machine_processing_units();
@@ -88,7 +76,17 @@ std::string carried_by() {
   }
   const std::string single_copy = setting("btl_vader_single_copy_mechanism");
   if (!single_copy.empty()) text += ", single copy " + single_copy;
-  return text + ", " + binding() + forced_by_user();
+  return text + ", " + binding();
+}
+
+std::string decided_by_user() {
+  const std::string on = setting("coll_tuned_use_dynamic_rules");
+  if (on != "true" && on != "1") return {};
+  std::string text;
+  const std::string algorithm = setting("coll_tuned_allreduce_algorithm");
+  if (!algorithm.empty() && algorithm != "ignore" && algorithm != "0") text = ", forced to " + algorithm;
+  const std::string rules = setting("coll_tuned_dynamic_rules_filename");
+  return rules.empty() ? text : text + ", rules of " + rules;
 }
 
 Verdict has_communicator(const transport::ProcessGroup& group) {
@@ -97,7 +95,7 @@ Verdict has_communicator(const transport::ProcessGroup& group) {
 }
 
 Verdict has_open_mpi(const transport::ProcessGroup& group) {
-  if (const Verdict verdict = has_communicator(group); !verdict) return verdict;
+  if (Verdict verdict = has_communicator(group); !verdict) return verdict;
   if (library_name().rfind("Open MPI", 0) != 0)
     return Verdict::no("only Open MPI can be told; this is " + library_name());
   return group.size() > 1 ? Verdict::yes() : Verdict::no("one rank has nothing to reduce");

@@ -15,8 +15,11 @@ namespace ringmaster::collective::detail {
 using transport::check_mpi;
 
 /// "Open MPI 4.1.4, pml ob1, btl self,vader, single copy cma, bound to 1 of 16 processing units": what carries the
-/// messages, and where the first rank of a run may be. The user's own rules and algorithms are named as well.
+/// messages, and where this rank may run.
 std::string carried_by();
+
+/// ", forced to ring": what the user's own settings put in the place of Open MPI's table; mostly empty.
+std::string decided_by_user();
 
 /// "Open MPI 4.1.4".
 const std::string& library_name();

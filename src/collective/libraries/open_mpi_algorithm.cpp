@@ -59,7 +59,7 @@ Verdict supports(const Parameters& parameters, transport::ProcessGroup& group) {
   if (forced.segment_bytes > 0 && forced.name != segmented) {
     return Verdict::no(forced.name + " takes no segment; segmented-ring does");
   }
-  if (const Verdict verdict = detail::has_open_mpi(group); !verdict) return verdict;
+  if (Verdict verdict = detail::has_open_mpi(group); !verdict) return verdict;
   const ToolSession& tool = transport::tool_session();
   if (!tool.find(algorithm_variable) || !tool.find(segment_variable)) {
     return Verdict::no("Open MPI runs without coll/tuned, whose algorithms these are");

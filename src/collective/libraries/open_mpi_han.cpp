@@ -42,7 +42,7 @@ std::int64_t han_segment_bytes() {
 }
 
 Verdict supports(const Parameters&, transport::ProcessGroup& group) {
-  if (const Verdict verdict = detail::has_open_mpi(group); !verdict) return verdict;
+  if (Verdict verdict = detail::has_open_mpi(group); !verdict) return verdict;
   const std::int64_t segment = han_segment_bytes();
   if (segment <= 0) return Verdict::no("Open MPI runs without coll/han");
   if (segment % size_of(DataType::float64) != 0) return Verdict::no("coll_han_allreduce_segsize is no multiple of 8");
