@@ -16,7 +16,7 @@ for arguments in "-b 1X" "-b 4M -e 1M" "-n 0" "-f 1" "--variants rign" "--type h
 done
 on_ranks 2 "$RINGMASTER" bench -b 4 -e 1M -f 262144 -n 2 -w 1 --rounds 2 --variants all --json all.json
 expect_code 0 "bench of everything"
-expect_in out '^# direct\(form=one-shot\)' "each choice of a builder"
+expect_in out '^# .*direct\(form=one-shot\)' "each choice of a builder"
 expect_in all.json '"variant": "library-han"' "the hierarchical row, or why not"
 expect_in all.json '"role": "baseline"' "one baseline"
 if mpirun --version | grep -c 'Open MPI' >/dev/null; then
