@@ -41,10 +41,10 @@ TEST(OpenMpiRules, SayWhyOnlyWhereTheyChangeSomething) {
 TEST(EveryAllreduce, HoldsEachChoiceOfEachVariant) {
   std::vector<std::string> labels;
   for (const AllreduceChoice& choice : every_allreduce()) labels.push_back(label(choice));
-  for (const char* wanted : {"library", "library-nonblocking", "library-algorithm(id=basic-linear)",
-                             "library-algorithm(id=rabenseifner)", "library-algorithm(id=segmented-ring,segment=64K)",
-                             "library-algorithm(id=segmented-ring,segment=1M)", "library-han", "ring",
-                             "direct(form=two-shot)", "direct(form=one-shot)"}) {
+  for (const char* wanted :
+       {"library", "library-nonblocking", "library-algorithm(id=basic-linear)", "library-algorithm(id=rabenseifner)",
+        "library-algorithm(id=segmented-ring,segment=64K)", "library-algorithm(id=segmented-ring,segment=1M)",
+        "library-han", "ring", "direct(form=two-shot)", "direct(form=one-shot)"}) {
     EXPECT_EQ(std::count(labels.begin(), labels.end(), wanted), 1) << wanted;
   }
 }
