@@ -1,5 +1,5 @@
 # SIGTERM, a scheduler's preemption: what is measured is flushed, every rank ends with 143, run.json says so, and
-# scripts/run returns 143.
+# scripts/run returns 143; after SIGHUP, a lost connection, 129.
 source "$(dirname "$0")/lib.bash"
 small_config | sed 's/rounds: 3/rounds: 400/; s/steps: 2/steps: 20/' >long.yaml
 cat >wrapped <<'SH'
@@ -34,13 +34,18 @@ run "$RINGMASTER" report ended
 expect_code 0 "report"
 
 if [[ -x $REPOSITORY/build/release/src/cli/ringmaster ]]; then
-  "$REPOSITORY/scripts/run" --np 2 -- run "$PWD/long.yaml" --output "$PWD/script" >out 2>err </dev/null &
-  job=$!
-  wait_for 100 has_lines script/samples.jsonl 8 || fail "scripts/run does not get going"
-  kill -TERM $job
-  code=0
-  wait $job || code=$?
-  expect_code 143 "scripts/run after SIGTERM"
-  expect_in script/run.json '"status": "interrupted"' "run.json of scripts/run"
+  for signal in TERM:143 HUP:129; do
+    name=${signal%:*}
+    "$REPOSITORY/scripts/run" --np 2 -- run "$PWD/long.yaml" --output "$PWD/$name" >out 2>err </dev/null &
+    job=$!
+    wait_for 100 has_lines "$name/samples.jsonl" 8 || fail "scripts/run does not get going"
+    kill -"$name" $job
+    code=0
+    wait $job || code=$?
+    expect_code "${signal#*:}" "scripts/run after SIG$name"
+    expect_in "$name/run.json" '"status": "interrupted"' "run.json of scripts/run"
+    no_rank_left() { ! pgrep -f "run $PWD/long.yaml --output $PWD/$name" >/dev/null; }
+    wait_for 10 no_rank_left || fail "SIG$name left the job running"
+  done
 fi
 finish
