@@ -31,6 +31,9 @@ std::size_t display_width(std::string_view text);
 /// Without blanks and tabs at both ends.
 std::string trimmed(std::string_view text);
 
+/// Without control characters: names come from files and must not move the cursor.
+std::string printable(std::string_view text);
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 }  // namespace ringmaster

@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/registry.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
 
@@ -27,7 +28,7 @@ std::vector<std::string>& stored_arguments() {
 }
 
 void complain(const std::string& line) {
-  if (launched_rank() == 0) fmt::print(stderr, "{}\n", line);
+  if (launched_rank() == 0) fmt::print(stderr, "{}\n", printable(line));
 }
 
 std::string complaint_line(const std::string& text, const std::string& hint) {

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/text.hpp"
+
 namespace ringmaster::cli {
 namespace {
 
@@ -44,7 +46,7 @@ void Progress::draw_bar(int done, int total, const std::string& what) {
   const int filled = total > 0 ? bar_width * done / total : 0;
   std::string bar;
   for (int i = 0; i < bar_width; ++i) bar += i < filled ? "█" : "░";
-  fmt::print(stderr, "\r\x1b[K{} {}/{}{}  {}", bar, done, total, left(done, total), what);
+  fmt::print(stderr, "\r\x1b[K{} {}/{}{}  {}", bar, done, total, left(done, total), printable(what));
   std::fflush(stderr);
   drawn_ = true;
 }
@@ -62,7 +64,7 @@ void Progress::show(int done, int total, const std::string& what) {
   const bool last = total > 0 && done >= total;
   if (!last && last_ != 0 && to_seconds(now - last_) < line_interval_s) return;
   last_ = now;
-  fmt::print(stderr, "ringmaster: {}/{} blocks{}: {}\n", done, total, left(done, total), what);
+  fmt::print(stderr, "ringmaster: {}/{} blocks{}: {}\n", done, total, left(done, total), printable(what));
 }
 
 }  // namespace ringmaster::cli

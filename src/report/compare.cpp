@@ -91,8 +91,9 @@ void warn(const result::Run& before, const result::Run& after, RunComparison& co
 
 RunComparison compare(const result::Run& before, const result::Run& after) {
   if (before.kind != after.kind) {
-    throw UserError(fmt::format("A is a {}, B is a {}: they have nothing in common", before.kind, after.kind),
-                    "compare a run with a run, a bench with a bench");
+    throw UserError(
+        fmt::format("A is a {}, B is a {}: they have nothing in common", printable(before.kind), printable(after.kind)),
+        "compare a run with a run, a bench with a bench");
   }
   RunComparison comparison;
   choose_pairing(before, after, comparison);
@@ -123,8 +124,8 @@ RunComparison compare(const result::Run& before, const result::Run& after) {
   }
   if (comparison.points.empty()) {
     throw UserError("A and B have no measured point in common",
-                    fmt::format("A has {}, B has {}", a.empty() ? "none" : a.front().name + ", ...",
-                                b.empty() ? "none" : b.front().name + ", ..."));
+                    fmt::format("A has {}, B has {}", a.empty() ? "none" : printable(a.front().name) + ", ...",
+                                b.empty() ? "none" : printable(b.front().name) + ", ..."));
   }
   const std::vector<double> adjusted = holm(p_values);
   for (std::size_t i = 0; i < comparison.points.size(); ++i) {

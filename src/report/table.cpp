@@ -42,15 +42,6 @@ std::string Painter::tint(const std::string& text, int color) const {
   return color_ && !text.empty() ? fmt::format("\x1b[38;5;{}m{}\x1b[0m", color, text) : text;
 }
 
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte == 0x7f ? '?' : c;
-  }
-  return out;
-}
-
 std::string cut(const std::string& text, std::size_t width) {
   if (display_width(text) <= width) return text;
   std::string out = text;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace ringmaster::report {
 
 enum class Style { plain, bold, dim, good, bad, warning };
@@ -54,8 +56,6 @@ class Table {
 
 /// Cut to so many columns, "~" at the end where something is missing.
 std::string cut(const std::string& text, std::size_t width);
-/// Without control characters: names come from files and must not move the cursor.
-std::string printable(std::string_view text);
 /// Words in lines of at most `width`, the first after `first`, the others after `next`.
 std::string wrapped(const std::string& text, int width, const std::string& first, const std::string& next);
 

@@ -68,5 +68,7 @@ TEST(Trimmed, LosesBlanksAtBothEndsOnly) {
   EXPECT_EQ(trimmed(""), "");
 }
 
+TEST(Printable, LosesWhatMovesTheCursor) { EXPECT_EQ(printable("a\x1b[2J\r\n\x7f\u00e9"), "a?[2J???\u00e9"); }
+
 }  // namespace
 }  // namespace ringmaster

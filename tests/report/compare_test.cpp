@@ -74,6 +74,20 @@ TEST(Compare, RefusesWhatHasNothingInCommon) {
   EXPECT_THROW(compare(run_with(8).run, bench.run), UserError);
 }
 
+TEST(Compare, LetsNoNameMoveTheCursorWhenItRefuses) {
+  MadeRun other;
+  other.add("x\x1b[2J", "y", "variant");
+  other.rounds(MadeStep());
+  try {
+    compare(run_with(8).run, other.run);
+    FAIL() << "nothing in common passes";
+  } catch (const UserError& error) {
+    const std::string text = error.what();
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+    EXPECT_NE(text.find("x?[2J"), std::string::npos) << text;
+  }
+}
+
 TEST(Compare, ComparesBenchSizeBySize) {
   result::Run before;
   before.kind = "bench";

@@ -188,6 +188,24 @@ TEST(TerminalExporter, LetsNoNameMoveTheCursor) {
   EXPECT_FALSE(contains(text, "\r"));
 }
 
+TEST(TerminalExporter, LetsNoTextOfABenchMoveTheCursor) {
+  const std::string evil = "\x1b[2J\r";
+  result::BenchRow row;
+  row.variant = row.what_runs = row.type = evil;
+  row.same_as = {evil};
+  row.bytes = 4;
+  row.count = 1;
+  result::Run run;
+  run.kind = "bench";
+  run.ranks = 2;
+  run.rows = {row};
+  row.skipped = evil;
+  run.rows.push_back(row);
+  const std::string text = written("terminal", run);
+  EXPECT_FALSE(contains(text, "\x1b"));
+  EXPECT_FALSE(contains(text, "\r"));
+}
+
 TEST(TerminalExporter, WritesBenchInTheColumnsOfNcclTests) {
   result::Run run;
   run.kind = "bench";

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "report/compare.hpp"
 #include "result/store.hpp"
@@ -85,7 +86,7 @@ int compare(const Options& options) {
   if (threshold_share < 0) return success;
   const auto slower = report::regressions(comparison, threshold_share);
   for (const report::ComparedPoint* point : slower) {
-    fmt::print(stderr, "slower than {} allows: {}: {}\n", options.fail_above, point->name, point->verdict);
+    fmt::print(stderr, "slower than {} allows: {}: {}\n", options.fail_above, printable(point->name), point->verdict);
   }
   return slower.empty() ? success : threshold;
 }

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "experiment/config.hpp"
 
@@ -25,7 +26,8 @@ int validate(const Options& options) {
   }
   fmt::print("{}: fine: {} points, {} rounds of {} steps\n", options.config, config.points.size(),
              config.measure.rounds, config.measure.steps);
-  for (const experiment::PlannedPoint& point : config.points) fmt::print("  {:8}  {}\n", point.role, point.name);
+  for (const experiment::PlannedPoint& point : config.points)
+    fmt::print("  {:8}  {}\n", point.role, printable(point.name));
   return success;
 }
 
