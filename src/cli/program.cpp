@@ -58,7 +58,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const int& code) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
-    return launched_rank() == 0 ? app.exit(success) : 0;
+    if (launched_rank() == 0) app.exit(success);
   } catch (const CLI::ParseError& error) {
     complain(parse_complaint(app, error));
     return usage;

@@ -30,6 +30,14 @@ expect_code 0 "list schedule"
 expect_in out '^verified: ' "list schedule"
 run "$RINGMASTER" list schedule rign
 expect_code 2 "list of an unknown schedule"
+for arguments in "models x" "mdels x" "config x" "models --ranks 4" "schedule --ranks 4" "models --parameter a=b"; do
+  # shellcheck disable=SC2086
+  run "$RINGMASTER" list $arguments
+  expect_code 2 "list $arguments"
+  [[ ! -s out && $(wc -l <err) == 1 ]] || fail "list $arguments: not one line: $(cat out err)"
+done
+run "$RINGMASTER" list models x
+expect_line err 1 "^error: list models takes no name, got 'x' \\(" "list models x"
 run "$RINGMASTER" topology
 expect_code 0 "topology"
 expect_in out '[0-9]' "topology"
@@ -44,7 +52,11 @@ done
 run "$RINGMASTER" completion bash
 bash -n out || fail "the bash completion is no bash"
 # A full standard output is an error, not a silence.
-code=0
-"$RINGMASTER" list >/dev/full 2>err || code=$?
-[[ $code != 0 ]] || fail "writing to a full device went unnoticed"
+for arguments in list --version --help "report --help"; do
+  code=0
+  # shellcheck disable=SC2086
+  "$RINGMASTER" $arguments >/dev/full 2>err || code=$?
+  expect_code 1 "$arguments on a full device"
+  expect_line err 1 '^error: cannot write to the standard output' "$arguments on a full device"
+done
 finish

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "base/registry.hpp"
@@ -21,7 +22,7 @@ namespace {
 struct Options {
   std::string what;
   std::string name;
-  int ranks = 4;
+  int ranks = 0;  // 0: not given
   std::vector<std::string> parameters;
 };
 
@@ -88,13 +89,9 @@ Parameters parse_parameters(const schedule::Builder& builder, const std::vector<
 }
 
 int draw_schedule(const Options& options) {
-  if (options.name.empty()) {
-    list_variants();
-    return success;
-  }
   const schedule::Builder& builder = require_entry(schedule::builders(), std::string_view(options.name), "schedule");
   schedule::BuildContext context;
-  context.ranks = options.ranks;
+  context.ranks = options.ranks > 0 ? options.ranks : 4;
   context.parameters = parse_parameters(builder, options.parameters);
   const schedule::Schedule made = schedule::build(builder.name, context);
   const schedule::Counts counts = schedule::count(made);
@@ -107,21 +104,37 @@ int draw_schedule(const Options& options) {
   return proof.ok() ? success : failure;
 }
 
+void require_listing(const std::string& what) {
+  std::vector<std::string> names{"schedule", "config"};
+  for (const Listing& listing : listings) names.emplace_back(listing.name);
+  if (what.empty() || std::find(names.begin(), names.end(), what) != names.end()) return;
+  throw UserError("unknown list '" + what + "'", suggestion(what, names));
+}
+
+/// What only a drawing takes must not be ignored elsewhere.
+void refuse_drawing_options(const Options& options) {
+  const std::string where = options.what.empty() ? "list" : "list " + options.what;
+  const std::string hint = "only a drawing takes that: ringmaster list schedule NAME";
+  if (!options.name.empty()) throw UserError(fmt::format("{} takes no name, got '{}'", where, options.name), hint);
+  if (options.ranks > 0) throw UserError(where + " takes no --ranks", hint);
+  if (!options.parameters.empty()) throw UserError(where + " takes no --parameter", hint);
+}
+
 int list(const Options& options) {
-  if (options.what == "schedule") return draw_schedule(options);
+  require_listing(options.what);
+  if (options.what == "schedule" && !options.name.empty()) return draw_schedule(options);
+  refuse_drawing_options(options);
+  if (options.what == "schedule") {
+    list_variants();
+    return success;
+  }
   if (options.what == "config") {
     fmt::print("{}", experiment::config_markdown());
     return success;
   }
-  std::vector<std::string> names{"schedule", "config"};
-  bool found = options.what.empty();
   for (const Listing& listing : listings) {
-    names.emplace_back(listing.name);
-    if (!options.what.empty() && options.what != listing.name) continue;
-    listing.print();
-    found = true;
+    if (options.what.empty() || options.what == listing.name) listing.print();
   }
-  if (!found) throw UserError("unknown list '" + options.what + "'", suggestion(options.what, names));
   return success;
 }
 
@@ -129,7 +142,7 @@ std::function<int()> install(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("what", options->what, "collectives, models, datasets, formats, config, schedule (most without it)");
   app.add_option("name", options->name, "with schedule: the one to draw");
-  app.add_option("--ranks", options->ranks, "with schedule: rank count")->check(CLI::Range(1, 64));
+  app.add_option("--ranks", options->ranks, "with schedule: rank count (default 4)")->check(CLI::Range(1, 64));
   app.add_option("--parameter", options->parameters, "with schedule: name=value");
   return [options] { return list(*options); };
 }
