@@ -54,6 +54,14 @@ std::string parse_complaint(const CLI::App& app, const CLI::ParseError& error) {
   return complaint_line(text, "see " + where + " --help");
 }
 
+/// An empty text is an unset variable of a script more often than it is meant: it must not read as "not given".
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) continue;  // a flag
+    option->check([](const std::string& text) { return text.empty() ? "expects a value, got an empty one" : ""; });
+  }
+}
+
 int parse_and_run(CLI::App& app, int argc, char** argv, const int& code) {
   try {
     app.parse(argc, argv);
@@ -90,6 +98,7 @@ std::unique_ptr<CLI::App> make_app(int& chosen_code) {
   for (const Command* command : commands()) {
     CLI::App* sub = app->add_subcommand(command->name, command->summary);
     auto body = command->install(*sub);
+    refuse_empty_values(*sub);
     sub->callback([body, &chosen_code] { chosen_code = body(); });
   }
   return app;

@@ -25,7 +25,7 @@ struct Options {
   std::string json;
 };
 
-/// "5%" or "0.05".
+/// "5%" or "0.05". A bare 5 would be 500 %: hardly what was meant.
 double parse_threshold(const std::string& text) {
   std::size_t used = 0;
   double value = -1;
@@ -38,6 +38,11 @@ double parse_threshold(const std::string& text) {
   if (unit == "%") value /= 100;
   if ((!unit.empty() && unit != "%") || !(value >= 0) || !(value < 1e6)) {
     throw UserError("--fail-above expects a share, got '" + text + "'", "such as 5% or 0.05");
+  }
+  if (unit.empty() && value > 1) {
+    throw UserError(
+        "--fail-above " + text + " is a share without a % sign",
+        fmt::format("{0}%, or {1:g} for {0} percent; {2:g}% if so many are meant", text, value / 100, value * 100));
   }
   return value;
 }
