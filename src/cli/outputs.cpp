@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/outputs.hpp"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -37,6 +38,21 @@ void add_output_options(CLI::App& app, Outputs& outputs) {
   app.add_flag("--quiet", outputs.quiet, "no table on the terminal");
 }
 
+void refuse_shared(const std::vector<Destination>& destinations) {
+  for (auto one = destinations.begin(); one != destinations.end(); ++one) {
+    for (auto other = destinations.begin(); other != one; ++other) {
+      if (one->path.empty() || one->path != other->path) continue;
+      const std::string place = one->path == "-" ? "the standard output" : "'" + one->path + "'";
+      throw UserError(fmt::format("{} and {} both go to {}", other->flag, one->flag, place),
+                      "give each a file of its own");
+    }
+  }
+}
+
+void check_outputs(const Outputs& outputs) { refuse_shared({{"--json", outputs.json}, {"--csv", outputs.csv}}); }
+
+bool standard_output_taken(const Outputs& outputs) { return outputs.json == "-" || outputs.csv == "-"; }
+
 void write_format(const result::Run& run, const std::string& format, const std::string& path) {
   const report::Exporter& exporter = require_entry(report::exporters(), format, "format");
   if (path == "-") {
@@ -52,8 +68,7 @@ void write_format(const result::Run& run, const std::string& format, const std::
 }
 
 void write_outputs(const result::Run& run, const Outputs& outputs) {
-  const bool standard_output_taken = outputs.json == "-" || outputs.csv == "-";
-  if (!outputs.quiet && !standard_output_taken) write_format(run, "terminal", "-");
+  if (!outputs.quiet && !standard_output_taken(outputs)) write_format(run, "terminal", "-");
   if (!outputs.json.empty()) write_format(run, "json", outputs.json);
   if (!outputs.csv.empty()) write_format(run, "csv", outputs.csv);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "result/schema.hpp"
 
@@ -19,6 +20,19 @@ struct Outputs {
 };
 
 void add_output_options(CLI::App& app, Outputs& outputs);
+
+/// A flag and the file that was given to it; "": none.
+struct Destination {
+  const char* flag;
+  std::string path;
+};
+
+/// Refuses two outputs to the same place, before anything is measured.
+void refuse_shared(const std::vector<Destination>& destinations);
+void check_outputs(const Outputs& outputs);
+
+/// Whether the standard output carries a file: it then carries nothing else.
+bool standard_output_taken(const Outputs& outputs);
 
 /// Writes all that was asked for. Throws SystemError where a file cannot be written.
 void write_outputs(const result::Run& run, const Outputs& outputs);

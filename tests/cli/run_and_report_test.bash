@@ -20,6 +20,18 @@ expect_in out '\[[0-9.]+, [0-9.]+\]' "report"
 run "$RINGMASTER" report results/small --json - --quiet
 expect_code 0 "report --json"
 expect_line out 1 '^\{' "report --json"
+for both in "--json - --csv -" "--html - --csv -" "--trace x --html x"; do
+  # shellcheck disable=SC2086
+  run "$RINGMASTER" report results/small $both
+  expect_code 2 "report $both"
+  expect_line err 1 '^error: --(json|csv) and --|^error: --html and --trace' "report $both"
+  [[ ! -s out ]] || fail "report $both: wrote all the same"
+done
+run "$RINGMASTER" report results/small --html -
+expect_code 0 "report --html"
+expect_line out 1 '^<!' "report --html"
+run "$RINGMASTER" run small.yaml --check-only --json - --csv -
+expect_code 2 "run with two files on the standard output"
 
 # A finished folder is never overwritten unasked; the next run goes beside it.
 on_ranks 2 "$RINGMASTER" run small.yaml --output results/small
@@ -33,9 +45,28 @@ expect_file results/small-2/run.json
 run "$RINGMASTER" compare results/small results/small-2
 expect_code 0 "compare"
 expect_in out 'ring' "compare"
+for share in "" 5 1.5 x 5%% -1 nan; do
+  run "$RINGMASTER" compare results/small results/small-2 --fail-above="$share"
+  expect_code 2 "compare --fail-above '$share'"
+  expect_line err 1 '^error: --fail-above.* \(' "compare --fail-above '$share'"
+  [[ ! -s out ]] || fail "compare --fail-above '$share': compared all the same"
+done
+run "$RINGMASTER" compare results/small results/small-2 --fail-above 5
+expect_in err '5%, or 0.05' "compare --fail-above 5"
+for share in 9999% 1 0.99; do
+  run "$RINGMASTER" compare results/small results/small --fail-above "$share"
+  expect_code 0 "compare --fail-above $share"
+done
 run "$RINGMASTER" compare results/small results/nowhere
 expect_code 2 "compare with nothing"
 
+# publish: a bad folder is a mistake of --publish, not of --output.
+run "$RINGMASTER" report results/small --publish results/small --quiet
+expect_code 2 "publish into a finished run"
+expect_in err 'another folder for --publish, or replace' "publish into a finished run"
+run "$RINGMASTER" report results/small --publish small.yaml --quiet
+expect_code 2 "publish into a file"
+expect_in err 'another folder for --publish\)' "publish into a file"
 # publish: no host, user or path is left.
 run "$RINGMASTER" report results/small --publish published --quiet
 expect_code 0 "publish"

@@ -23,24 +23,45 @@ struct Options {
   Outputs outputs;
 };
 
+/// The store's own hints speak of --output, which is not a flag of this command.
+result::Store publish_store(const std::string& folder, bool overwrite) {
+  try {
+    return result::Store::create(folder, overwrite);
+  } catch (const UserError& error) {
+    std::vector<Complaint> complaints = error.complaints();
+    for (Complaint& complaint : complaints) {
+      const bool replaceable = complaint.hint.find("--overwrite") != std::string::npos;
+      complaint.hint = replaceable ? "choose another folder for --publish, or replace what is there with --overwrite"
+                                   : "choose another folder for --publish";
+    }
+    throw UserError(std::move(complaints));
+  }
+}
+
 /// The whole folder anew from the cleaned values: nothing of the original files is copied.
 void publish(const result::Run& run, const std::string& folder, bool overwrite) {
   const result::Run clean = result::published(run);
-  result::Store store = result::Store::create(folder, overwrite);
+  result::Store store = publish_store(folder, overwrite);
   for (const result::Block& block : clean.blocks) store.append(block);
   for (const result::PointEnd& end : clean.ends) store.append(end);
   for (const result::BenchRow& row : clean.rows) store.append(row);
   report::write_exports(clean, store);
   store.write(clean);
-  fmt::print("published: {}\n", folder);
 }
 
 int show(const Options& options) {
+  Outputs outputs = options.outputs;
+  refuse_shared(
+      {{"--json", outputs.json}, {"--csv", outputs.csv}, {"--html", options.html}, {"--trace", options.trace}});
+  const bool taken = standard_output_taken(outputs) || options.html == "-" || options.trace == "-";
+  outputs.quiet = outputs.quiet || taken;
   const result::Run run = result::read_run(options.folder);
-  write_outputs(run, options.outputs);
+  write_outputs(run, outputs);
   if (!options.html.empty()) write_format(run, "html", options.html);
   if (!options.trace.empty()) write_format(run, "trace", options.trace);
-  if (!options.publish.empty()) publish(run, options.publish, options.overwrite);
+  if (options.publish.empty()) return success;
+  publish(run, options.publish, options.overwrite);
+  if (!taken) fmt::print("published: {}\n", options.publish);
   return success;
 }
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/mpi/session.hpp"
 #include "cli/outputs.hpp"
@@ -58,7 +59,7 @@ std::string choose_output(const Options& options, const experiment::Config& conf
 int report_assertions(const result::Run& run, const experiment::Config& config) {
   int code = success;
   for (const experiment::AssertionResult& result : experiment::check_assertions(run, config.assertions)) {
-    fmt::print(stderr, "assert {}: {}\n", result.holds ? "holds" : "FAILS", result.text);
+    fmt::print(stderr, "assert {}: {}\n", result.holds ? "holds" : "FAILS", printable(result.text));
     if (!result.holds) code = threshold;
   }
   return code;
@@ -82,7 +83,7 @@ int run_in_world(transport::ProcessGroup& world, measure::Watchdog& watchdog, co
   set_interrupt_folder({});
   if (world.rank() != 0) return success;
   write_outputs(run, options.outputs);
-  if (!options.outputs.quiet && options.outputs.json != "-" && options.outputs.csv != "-") {
+  if (!options.outputs.quiet && !standard_output_taken(options.outputs)) {
     fmt::print(
         "\nfiles: {0}/run.json, samples.jsonl, summary.csv, summary.json, report.html, trace.json\n"
         "again: ringmaster report {0}\n",
@@ -92,6 +93,7 @@ int run_in_world(transport::ProcessGroup& world, measure::Watchdog& watchdog, co
 }
 
 int run(const Options& options) {
+  check_outputs(options.outputs);
   if (options.check_only) {
     experiment::load_config(options.config, options.overrides);
     return success;
