@@ -218,7 +218,7 @@ std::vector<std::int64_t> bench_sizes(std::int64_t begin, std::int64_t end, std:
   RINGMASTER_ASSERT(begin >= 0 && end >= begin && (step > 0 || factor > 1), "sizes that never end");
   std::vector<std::int64_t> sizes;
   const std::int64_t unit = size_of(type);
-  for (std::int64_t size = begin; size <= end;) {
+  for (std::int64_t size = begin; size <= end && sizes.size() <= most_bench_sizes;) {
     const std::int64_t whole = std::max(unit, size / unit * unit);
     if (sizes.empty() || sizes.back() != whole) sizes.push_back(whole);
     const std::int64_t next = step > 0 ? size + step : std::max<std::int64_t>(size, 1) * factor;

@@ -33,7 +33,11 @@ struct BenchOptions {
   std::function<void(int done, int total, const std::string& what)> progress;
 };
 
-/// Sizes from begin to end: by factor, or by step where step > 0. Rounded down to whole elements; no size twice.
+/// More sizes than anybody would wait for.
+inline constexpr std::size_t most_bench_sizes = 10'000;
+
+/// Sizes from begin to end: by factor, or by step where step > 0. Rounded down to whole elements; no size twice. Ends
+/// with one size more than most_bench_sizes: that many are never made.
 std::vector<std::int64_t> bench_sizes(std::int64_t begin, std::int64_t end, std::int64_t step, std::int64_t factor,
                                       DataType type);
 

@@ -8,7 +8,10 @@ expect_in out '^ +65536 +ring +(no difference|[0-9.]+x (faster|slower)) \[' "ver
 expect_file bench.json
 expect_in bench.json '"size_bytes": 65536' "JSON"
 expect_in bench.json 'busbw_gb_per_s' "JSON"
-for arguments in "-b 1X" "-b 4M -e 1M" "-n 0" "-f 1" "--variants rign" "--type half"; do
+for arguments in "-b 1X" "-b 4M -e 1M" "-n 0" "-f 1" "--variants rign" "--type half" "-b 1 -e 1T -i 1" \
+  "--timeout 0" "--timeout=-3" "--timeout nan" "--timeout inf" "--timeout 1x" "--seed -1" "--seed=-1" \
+  "--seed 99999999999999999999" "--seed 1e3" "--variants ring,,tree" "--variants ring," "--variants ,ring" \
+  "--json - --csv -" "--json both --csv both"; do
   # shellcheck disable=SC2086
   run "$RINGMASTER" bench $arguments --check-only
   expect_code 2 "bench $arguments"
@@ -36,6 +39,15 @@ if mpirun --version | grep -c 'Open MPI' >/dev/null; then
   on_ranks 1 "$RINGMASTER" "${single[@]}"
   expect_in out 'not run: one rank has nothing to reduce' "one rank"
 fi
+run "$RINGMASTER" bench -b 1 -e 1T -i 1 --check-only
+expect_line err 1 '^error: more than 10000 sizes are too many \(' "sizes without end"
+for option in --variants --json --csv --output --segment --step --timeout --seed; do
+  run "$RINGMASTER" bench "$option" "" --check-only
+  expect_code 2 "an empty $option"
+  expect_line err 1 "^error: $option: expects a value, got an empty one \(" "an empty $option"
+done
+run "$RINGMASTER" bench --variants "direct(form=one-shot),ring" tree --seed 7 --timeout 0.5 --check-only
+expect_code 0 "variants in one list and in several words"
 on_ranks 3 "$RINGMASTER" bench -b 4 -e 12 -i 4 -n 2 -w 1 --rounds 2
 expect_code 0 "bench of counts near the rank count"
 expect_not_in out ' [1-9][0-9]* +[0-9.]+ +[0-9.]+ +[0-9.]+ +[1-9][0-9]*$' "wrong sums"

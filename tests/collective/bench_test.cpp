@@ -50,6 +50,12 @@ TEST(BenchSizes, GrowByFactorOrByStepInWholeElements) {
   EXPECT_EQ(bench_sizes(7, 7, 0, 2, DataType::float64), (std::vector<std::int64_t>{8}));
 }
 
+TEST(BenchSizes, EndOneBeyondTheMostThatAnybodyWouldWaitFor) {
+  EXPECT_EQ(bench_sizes(1, std::int64_t{1} << 40, 1, 2, DataType::float32).size(), most_bench_sizes + 1);
+  const auto most = static_cast<std::int64_t>(most_bench_sizes);
+  EXPECT_EQ(bench_sizes(4, 4 * most, 4, 2, DataType::float32).size(), most_bench_sizes);
+}
+
 TEST(Bench, KeepsOneSampleARoundOfEachSideAndFindsNothingWrong) {
   const auto rows = rows_of(3, small_bench({"ring", "tree"}));
   ASSERT_EQ(rows.size(), 4U);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/spec.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
@@ -39,13 +40,13 @@ struct Options {
   int check = 1;
   int rounds = 15;
   std::string type = "float";
-  std::vector<std::string> variants{"library", "ring", "recursive-doubling", "rabenseifner", "tree", "direct"};
+  std::vector<std::string> variants{"library,ring,recursive-doubling,rabenseifner,tree,direct"};
   std::string segment;
-  std::uint64_t seed = 1;
+  std::string seed = "1";
   std::string output;
   bool overwrite = false;
   bool check_only = false;
-  double timeout_s = 60;
+  std::string timeout = "60";
   Outputs outputs;
 };
 
@@ -65,15 +66,33 @@ void require_at_least(const char* flag, std::int64_t value, std::int64_t lowest)
   }
 }
 
-/// At commas that stand in no parenthesis: "ring,library-algorithm(id=segmented-ring,segment=64K)" are two.
+ParameterValue number_argument(const ParameterSpec& spec, const std::string& text) {
+  std::string problem;
+  const auto value = parse_parameter(spec, text, problem);
+  if (!value) throw UserError(fmt::format("{} {}", spec.name, problem), describe(spec));
+  return *value;
+}
+
+std::uint64_t seed_of(const Options& options) {
+  const ParameterSpec spec{"--seed", ParameterType::integer, "", "1", 0, 9.0e15, ""};
+  return static_cast<std::uint64_t>(std::get<std::int64_t>(number_argument(spec, options.seed)));
+}
+
+double timeout_of(const Options& options) {
+  const ParameterSpec spec{"--timeout", ParameterType::real, "s", "60", 0.1, 1e6, ""};
+  return std::get<double>(number_argument(spec, options.timeout));
+}
+
+/// Commas outside of brackets divide. An empty name stays, to be refused: a variant may have been forgotten.
 std::vector<std::string> split_variants(const std::vector<std::string>& given) {
   std::vector<std::string> names;
-  for (const std::string& text : given) {
+  for (const std::string& list : given) {
     names.emplace_back();
     int depth = 0;
-    for (const char c : text) {
-      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-      if (c == ',' && depth <= 0) {
+    for (const char c : list) {
+      if (c == '(') ++depth;
+      if (c == ')') --depth;
+      if (c == ',' && depth == 0) {
         names.emplace_back();
       } else {
         names.back() += c;
@@ -117,15 +136,15 @@ collective::BenchOptions checked(const Options& options) {
   require_at_least("-w", options.warmup, 0);
   require_at_least("--rounds", options.rounds, 1);
   bench.sizes = collective::bench_sizes(begin, end, step, options.factor, bench.type);
-  if (bench.sizes.size() > 10'000) {
-    throw UserError(fmt::format("{} sizes are too many", bench.sizes.size()), "a larger -i, or -f");
+  if (bench.sizes.size() > collective::most_bench_sizes) {
+    throw UserError(fmt::format("more than {} sizes are too many", collective::most_bench_sizes), "a larger -i, or -f");
   }
   bench.variants = chosen_variants(options);
   bench.iterations = options.iterations;
   bench.warmup = options.warmup;
   bench.rounds = options.rounds;
   bench.check = options.check != 0;
-  bench.seed = options.seed;
+  bench.seed = seed_of(options);
   return bench;
 }
 
@@ -200,8 +219,10 @@ int bench_in_world(transport::ProcessGroup& world, const Options& options) {
 
 int bench(const Options& options) {
   checked(options);
+  check_outputs(options.outputs);
+  const double timeout_s = timeout_of(options);
   if (options.check_only) return success;
-  return with_world(options.timeout_s, [&](transport::ProcessGroup& world, measure::Watchdog&) {
+  return with_world(timeout_s, [&](transport::ProcessGroup& world, measure::Watchdog&) {
     const int code = bench_in_world(world, options);
     return std::stoi(transport::broadcast_text(world, std::to_string(code)));
   });
@@ -221,7 +242,7 @@ std::function<int()> install(CLI::App& app) {
   app.add_option("--variants", options->variants, "comma separated, or all; see ringmaster list collectives");
   app.add_option("--segment", options->segment, "segment size of ringmaster's schedules (default: by cache)");
   app.add_option("--seed", options->seed, "of the order in which variants take turns")->capture_default_str();
-  app.add_option("--timeout", options->timeout_s, "seconds of standstill that end the job")->capture_default_str();
+  app.add_option("--timeout", options->timeout, "seconds of standstill that end the job")->capture_default_str();
   app.add_option("--output", options->output, "keep everything in this folder");
   app.add_flag("--overwrite", options->overwrite, "replace a finished run in that folder");
   app.add_flag("--check-only", options->check_only, "only check the arguments");
