@@ -30,13 +30,14 @@ struct ParameterSpec {
   std::vector<std::string> choices = {};
 };
 
-/// Yes, or no with a reason that is shown to the user.
+/// Yes, or no with a reason, and what to do about it, that are shown to the user.
 struct Verdict {
   bool ok = true;
   std::string reason;
+  std::string hint = {};
 
   static Verdict yes() { return {}; }
-  static Verdict no(std::string why) { return {false, std::move(why)}; }
+  static Verdict no(std::string why, std::string hint = {}) { return {false, std::move(why), std::move(hint)}; }
   explicit operator bool() const { return ok; }
 };
 

@@ -20,6 +20,8 @@ namespace {
 constexpr std::size_t most_complaints = 100;
 constexpr std::size_t longest_complaint = 400;
 constexpr std::size_t most_workloads = 32;
+const char* const name_hint = "at most 64 letters, digits, '.', '_' and '-', a letter, a digit or '_' first";
+const char* const fewer_points = "fewer values, or several configs";
 
 bool is_name(const std::string& text) {
   const auto fits = [](char c) {
@@ -37,10 +39,7 @@ std::string one_line(std::string text) {
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
     text = text.substr(0, end) + "...";
   }
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  }
-  return text;
+  return printable(text);
 }
 
 void move_to(Node& node, const Place& place) {
@@ -98,7 +97,8 @@ void Parser::throw_complaints() {
     complaint.text = one_line(complaint.text);
     complaint.hint = one_line(complaint.hint);
     complaint.place.file = one_line(complaint.place.file);
-    if (seen.insert(complaint.line()).second) unique.push_back(complaint);
+    // The points of a sweep make the same mistake with the hints of several models: one is enough.
+    if (seen.insert(complaint.place.text() + ": " + complaint.text).second) unique.push_back(complaint);
   }
   const auto order = [this](const Complaint& c) {
     return std::make_tuple(c.place.file != file_, c.place.line, c.place.column);
@@ -119,7 +119,8 @@ void Parser::throw_complaints() {
 void Parser::read_override(const std::string& override_text) {
   const Place place{"--set " + override_text, 0, 0};
   const std::size_t equals = override_text.find('=');
-  if (equals == std::string::npos || equals == 0) return complain(place, "expects dotted.key=value");
+  if (equals == std::string::npos || equals == 0)
+    return complain(place, "expects dotted.key=value", "such as --set train.batch=4");
   const std::string dotted = override_text.substr(0, equals);
   const std::size_t before = complaints_.size();
   Node value = read_yaml(override_text.substr(equals + 1), place.file, complaints_);
@@ -127,7 +128,8 @@ void Parser::read_override(const std::string& override_text) {
   move_to(value, place);
   if (value.kind == NodeKind::null) value = Node{NodeKind::scalar, place, {}, {}, {}};
   const std::string top = dotted.substr(0, dotted.find('.'));
-  if (std::count(dotted.begin(), dotted.end(), '.') > 8) return complain(place, "the key has too many dots");
+  if (std::count(dotted.begin(), dotted.end(), '.') > 8)
+    return complain(place, "the key has too many dots", "ringmaster list config names all keys");
   if (top == "workloads") return complain(place, "workloads cannot be set", "other keys are set in all of them");
   if ((top == "sweep" || top == "assert") && dotted.size() > top.size() + 1) {
     Node section{NodeKind::map, place, {}, {}, {}};
@@ -147,14 +149,14 @@ void Parser::check_name(Node& tree) {
     if (!is_name(stem)) stem = "run";
     tree.set("name", tree.place, Node{NodeKind::scalar, tree.place, stem, {}, {}});
   } else if (name->kind == NodeKind::scalar && !is_name(name->text)) {
-    complain(name->place, fmt::format("name '{}' cannot name a folder", name->text),
-             "letters, digits, '.', '_' and '-', at most 64");
+    complain(name->place, fmt::format("name '{}' cannot name a folder", name->text), name_hint);
   }
 }
 
 void Parser::check_swept_key(const NodeEntry& entry) {
   const std::string& key = entry.key;
-  if (const std::string problem = scope_problem(key); !problem.empty()) return complain(entry.key_place, problem);
+  if (const std::string problem = scope_problem(key); !problem.empty())
+    return complain(entry.key_place, problem, "set it outside of 'sweep'");
   const bool open = key == "model" || key.rfind("model.", 0) == 0 || key.rfind("data.", 0) == 0;
   const bool listed = key == "communication.collective" || key == "communication.rank_order";
   if (open || listed || find_key(key) != nullptr) return;
@@ -170,20 +172,23 @@ void Parser::check_swept_key(const NodeEntry& entry) {
 void Parser::read_sweep(const Node& tree) {
   const Node* sweep = tree.find("sweep");
   if (sweep == nullptr || sweep->kind == NodeKind::null) return;
-  if (sweep->kind != NodeKind::map) return complain(sweep->place, "'sweep' expects a map of dotted.key: [values]");
+  if (sweep->kind != NodeKind::map)
+    return complain(sweep->place, "'sweep' expects a map of dotted.key: [values]",
+                    "such as communication.collective: [library, ring]");
   std::size_t points = 1;
   for (const NodeEntry& entry : sweep->entries) {
     const std::size_t before = complaints_.size();
     check_swept_key(entry);
     const Node& values = entry.value;
     if (values.kind != NodeKind::list || values.items.empty()) {
-      complain(values.place, fmt::format("sweep of '{}' expects a list of values", entry.key));
+      complain(values.place, fmt::format("sweep of '{}' expects a list of values", entry.key),
+               fmt::format("such as {}: [A, B]", entry.key));
     }
     const bool replaced = std::find(overridden_.begin(), overridden_.end(), entry.key) != overridden_.end();
     if (complaints_.size() != before || replaced) continue;
     points *= std::min(values.items.size(), most_points + 1);
     if (points > most_points)
-      return complain(entry.key_place, fmt::format("the sweep has more than {} points", most_points));
+      return complain(entry.key_place, fmt::format("the sweep has more than {} points", most_points), fewer_points);
     axes_.push_back({entry.key, entry.key_place, values.items});
   }
   // The order of keys in a file means nothing.
@@ -196,7 +201,8 @@ void Parser::check_scope(const Node& section, const std::string& prefix) {
     if (prefix.empty() && entry.key == "name") continue;
     const bool structure = entry.key == "sweep" || entry.key == "workloads" || entry.key == "assert";
     if (prefix.empty() && structure) {
-      complain(entry.key_place, fmt::format("'{}' does not stand in a workload", entry.key));
+      complain(entry.key_place, fmt::format("'{}' does not stand in a workload", entry.key),
+               "it stands at the top of the config");
     } else if (const std::string problem = scope_problem(dotted); !problem.empty()) {
       complain(entry.key_place, problem, "it does not stand in a workload");
     } else if (entry.value.kind == NodeKind::map && entry.key != "model") {
@@ -206,12 +212,19 @@ void Parser::check_scope(const Node& section, const std::string& prefix) {
 }
 
 void Parser::read_workload(const Node& base, const Node& item) {
-  if (item.kind != NodeKind::map) return complain(item.place, "a workload is a map with a name and its own settings");
+  if (item.kind != NodeKind::map) {
+    return complain(item.place, "a workload is a map with a name and its own settings",
+                    "such as {name: small, model: mlp}");
+  }
   check_scope(item, "");
   Workload workload;
+  workload.place = item.place;
   if (const Node* name = item.find("name")) {
-    if (!is_name(name->text)) return complain(name->place, "a workload's name is letters, digits, '.', '_' and '-'");
+    if (!is_name(name->text)) {
+      return complain(name->place, fmt::format("a workload cannot be named '{}'", name->text), name_hint);
+    }
     workload.name = name->text;
+    workload.place = name->place;
   }
   workload.tree = base;
   Node own = item;
@@ -223,12 +236,13 @@ void Parser::read_workload(const Node& base, const Node& item) {
 
 void Parser::read_workloads(const Node& tree) {
   const Node* list = tree.find("workloads");
-  if (list == nullptr || list->kind == NodeKind::null) return workloads_.push_back({{}, tree});
+  if (list == nullptr || list->kind == NodeKind::null) return workloads_.push_back({{}, tree, tree.place});
   if (list->kind != NodeKind::list || list->items.empty()) {
-    return complain(list->place, "'workloads' expects a list of maps");
+    return complain(list->place, "'workloads' expects a list of maps", "such as [{name: small, model: mlp}]");
   }
   if (list->items.size() > most_workloads) {
-    return complain(list->place, fmt::format("more than {} workloads", most_workloads));
+    return complain(list->place, fmt::format("more than {} workloads", most_workloads),
+                    "split them over several configs");
   }
   for (const Node& item : list->items) read_workload(tree, item);
 }
@@ -260,7 +274,7 @@ void Parser::read_assertions(const Node& tree) {
   const Node* section = tree.find("assert");
   if (section == nullptr || section->kind == NodeKind::null) return;
   if (section->kind != NodeKind::map)
-    return complain(section->place, "'assert' expects a map of quantity: \"< bound\"");
+    return complain(section->place, "'assert' expects a map of quantity: \"< bound\"", "such as step_us: \"< 900\"");
   std::vector<NodeEntry> entries = section->entries;
   std::sort(entries.begin(), entries.end(), [](const NodeEntry& a, const NodeEntry& b) { return a.key < b.key; });
   for (const NodeEntry& entry : entries) {
@@ -271,7 +285,7 @@ void Parser::read_assertions(const Node& tree) {
                suggestion(quantity, known));
       continue;
     }
-    if (entry.value.kind == NodeKind::list) {
+    if (entry.value.kind == NodeKind::list && !entry.value.items.empty()) {
       for (const Node& bound : entry.value.items) read_assertion(entry, bound);
     } else {
       read_assertion(entry, entry.value);
@@ -296,14 +310,15 @@ void Parser::plan() {
   std::size_t product = workloads_.size();
   for (const SweepAxis& axis : axes_) product *= axis.values.size();
   if (product > most_points) {
-    return complain({file_, 1, 1}, fmt::format("the sweep of all workloads has more than {} points", most_points));
+    return complain({file_, 1, 1}, fmt::format("the sweep of all workloads has more than {} points", most_points),
+                    fewer_points);
   }
   std::set<std::string> names;
   for (const Workload& workload : workloads_) {
     planned_.push_back(plan_workload(workload, axes_, reader_, config_, axes_text_));
     PlannedWorkload& planned = planned_.back();
     if (!names.insert(planned.name).second) {
-      complain(workload.tree.place, fmt::format("two workloads are named '{}'", planned.name), "give each a name");
+      complain(workload.place, fmt::format("two workloads are named '{}'", planned.name), "give each a name");
     }
     for (PlannedPoint& point : planned.points) {
       point.workload = planned.name;
@@ -318,7 +333,8 @@ Config Parser::parse(const std::string& text, const std::vector<std::string>& ov
   const bool broken = !complaints_.empty() && tree.kind == NodeKind::null;
   if (!broken && tree.kind == NodeKind::null) tree = Node{NodeKind::map, {file_, 1, 1}, {}, {}, {}};
   if (!broken && tree.kind != NodeKind::map)
-    complain(tree.place, "a config is a map of keys, got " + kind_name(tree.kind));
+    complain(tree.place, "a config is a map of keys, got " + kind_name(tree.kind),
+             "the smallest config is: model: mlp");
   for (const std::string& override_text : overrides) read_override(override_text);
   if (tree.kind != NodeKind::map) throw_complaints();
   merge_settings(tree, overlay_);

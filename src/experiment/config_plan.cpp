@@ -227,7 +227,8 @@ PlannedWorkload plan_workload(const Workload& workload, const std::vector<SweepA
     }
     point.name = point_name(read.collective_text, point.settings);
     if (!axes.empty() && !names.insert(point.name).second) {
-      reader.complain(axes.back().values[at.back()].place, fmt::format("the sweep has '{}' twice", point.name));
+      reader.complain(axes.back().values[at.back()].place, fmt::format("the sweep has '{}' twice", point.name),
+                      "leave one of the two out");
     }
     const std::string& algorithm = read.setup.train.allreduce.algorithm;
     const bool known = !read.collective_text.empty();

@@ -23,6 +23,7 @@ struct SweepAxis {
 struct Workload {
   std::string name;  // "": the model's
   Node tree;         // complete but for the sweep
+  Place place;       // of its name, or of the whole
 };
 
 /// A point with the texts that the resolved config needs.

@@ -15,6 +15,7 @@ namespace ringmaster::experiment {
 namespace {
 
 constexpr std::size_t most_layers = 4096;
+const char* const layer_example = "such as {flops: 1e6, parameters: 1000, bytes: 4000}";
 
 std::string parameters_text(const Parameters& parameters) {
   std::string text;
@@ -110,8 +111,8 @@ void SetupReader::read_entry(const NodeEntry& entry, const std::string& dotted) 
       const bool automatic = dotted == "parallel" && entry.value.text == "auto";
       if (entry.value.kind == NodeKind::map) return read_section(entry.value, dotted + ".");
       if (entry.value.kind == NodeKind::null || automatic) return;
-      return complain(entry.value.place,
-                      fmt::format("'{}' expects a map, got {}", dotted, kind_name(entry.value.kind)));
+      return complain(entry.value.place, fmt::format("'{}' expects a map, got {}", dotted, kind_name(entry.value.kind)),
+                      "with keys of " + join(names_below(dotted + "."), ", "));
     }
     if (starts_with(dotted, "data.")) return data_parameters_.push_back(entry);
   }
@@ -161,7 +162,8 @@ Parameters SetupReader::read_parameters(std::span<const ParameterSpec> specs, co
 // A name from configs/models stands where a kind may stand; what else is in the map lies over it.
 void SetupReader::read_model(const Node& node, const Place& place) {
   Node map = model_map(node);
-  if (map.kind != NodeKind::map) return complain(place, "'model' expects a name or a map, got " + kind_name(map.kind));
+  if (map.kind != NodeKind::map)
+    return complain(place, "'model' expects a name or a map, got " + kind_name(map.kind), "such as model: mlp");
   const Node* kind = map.find("kind");
   if (kind == nullptr || kind->kind != NodeKind::scalar) {
     return complain(map.place, "'model' has no 'kind'", suggestion("", entry_names(model::models())));
@@ -210,18 +212,20 @@ void SetupReader::read_model_map(const Node& map, const Place& place) {
                     (kind == "layers" ? ", layers: " + layers_text(choice.layers) : "") + "}";
   if (complaints_.size() != before) return;
   if (const Verdict verdict = entry.supports(choice); !verdict) {
-    complain(map.place.line > 0 ? map.place : place, fmt::format("model '{}': {}", kind, verdict.reason));
+    complain(map.place.line > 0 ? map.place : place, fmt::format("model '{}': {}", kind, verdict.reason), verdict.hint);
   }
 }
 
 void SetupReader::read_layers(const Node& list) {
   if (list.kind != NodeKind::list) {
-    return complain(list.place, "layers expects a list of {flops, parameters, bytes}, got " + kind_name(list.kind));
+    return complain(list.place, "layers expects a list of maps, got " + kind_name(list.kind), layer_example);
   }
-  if (list.items.size() > most_layers) return complain(list.place, fmt::format("more than {} layers", most_layers));
+  if (list.items.size() > most_layers)
+    return complain(list.place, fmt::format("more than {} layers", most_layers), "join layers that are alike");
   for (const Node& item : list.items) {
     model::LayerShape layer;
-    if (item.kind != NodeKind::map) complain(item.place, "a layer is a map {flops, parameters, bytes}");
+    if (item.kind != NodeKind::map)
+      complain(item.place, "a layer is a map, got " + kind_name(item.kind), layer_example);
     for (const NodeEntry& entry : item.entries) {
       const std::optional<double> figure = read_layer_figure(entry);
       if (!figure) continue;
@@ -244,7 +248,7 @@ std::optional<double> SetupReader::read_layer_figure(const NodeEntry& entry) {
   std::optional<ParameterValue> value;
   if (entry.value.kind == NodeKind::scalar) value = parse_parameter(spec, entry.value.text, problem);
   if (!value) {
-    complain(entry.value.place, entry.key + " " + problem);
+    complain(entry.value.place, entry.key + " " + problem, describe(spec));
     return std::nullopt;
   }
   return *std::get_if<double>(&*value);
@@ -290,7 +294,8 @@ void SetupReader::read_collective(const Node& node) {
     return;
   }
   if (chosen.value.kind == NodeKind::scalar || chosen.value.kind == NodeKind::list) {
-    return complain(chosen.value.place, fmt::format("'{}' expects a map of parameters", chosen.key));
+    return complain(chosen.value.place, fmt::format("'{}' expects a map of parameters", chosen.key),
+                    "such as {direct: {form: one-shot}}");
   }
   collective::AllreduceChoice& choice = out_.setup.train.allreduce;
   choice.algorithm = info.name;
@@ -306,7 +311,8 @@ collective::AllreduceChoice SetupReader::read_choice(const Node& node) {
 void SetupReader::read_rank_order(const Node& node) {
   if (node.kind == NodeKind::scalar && node.text == "auto") return;
   if (node.kind != NodeKind::list)
-    return complain(node.place, "communication.rank_order expects a list of ranks or auto");
+    return complain(node.place, "communication.rank_order expects a list of ranks or auto",
+                    "each of 0 .. ranks - 1 once");
   const ParameterSpec spec{
       "rank_order", ParameterType::integer, "", "0", 0, static_cast<double>(node.items.size()) - 1, ""};
   std::set<std::int64_t> seen;
@@ -320,7 +326,9 @@ void SetupReader::read_rank_order(const Node& node) {
       continue;
     }
     const std::int64_t rank = *std::get_if<std::int64_t>(&*value);
-    if (!seen.insert(rank).second) complain(item.place, fmt::format("communication.rank_order has {} twice", rank));
+    if (!seen.insert(rank).second) {
+      complain(item.place, fmt::format("communication.rank_order has {} twice", rank), "each of 0 .. ranks - 1 once");
+    }
     out_.setup.train.allreduce.rank_order.push_back(static_cast<int>(rank));
     text += (text.empty() ? "" : ", ") + std::to_string(rank);
   }

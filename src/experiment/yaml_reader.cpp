@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t deepest = 24;
 constexpr std::size_t most_nodes = 20000;
+const char* const broken_hint = "look for brackets, quotes and indentation here and in the line above";
 
 /// Ends the reading.
 struct Refused {
@@ -40,7 +41,9 @@ std::size_t character_length(const std::string& text, std::size_t at) {
 
 void require_clean_text(const std::string& text, const std::string& file) {
   if (text.size() > largest_yaml_bytes) {
-    throw Refused{{{file, 0, 0}, fmt::format("the file is larger than {} KiB", largest_yaml_bytes >> 10), ""}};
+    throw Refused{{{file, 0, 0},
+                   fmt::format("the file is larger than {} KiB", largest_yaml_bytes >> 10),
+                   "a config is smaller: data stands in files of its own (data.path)"}};
   }
   Place place{file, 1, 1};
   for (std::size_t at = 0; at < text.size();) {
@@ -107,9 +110,10 @@ class Builder : public YAML::EventHandler {
   }
 
   void open(Node node) {
-    if (stack_.size() >= deepest) throw Refused{{node.place, fmt::format("nested deeper than {}", deepest), ""}};
+    if (stack_.size() >= deepest)
+      throw Refused{{node.place, fmt::format("nested deeper than {}", deepest), "is a bracket not closed?"}};
     if (!stack_.empty() && stack_.back().node.kind == NodeKind::map && !stack_.back().entry) {
-      throw Refused{{node.place, "broken YAML: a bracket that is not closed, or a list or map for a key", ""}};
+      throw Refused{{node.place, "broken YAML: a bracket that is not closed, or a list or map for a key", broken_hint}};
     }
     stack_.push_back({std::move(node), std::nullopt, false});
   }
@@ -121,7 +125,8 @@ class Builder : public YAML::EventHandler {
   }
 
   void add(Node node) {
-    if (++nodes_ > most_nodes) throw Refused{{node.place, fmt::format("more than {} values", most_nodes), ""}};
+    if (++nodes_ > most_nodes)
+      throw Refused{{node.place, fmt::format("more than {} values", most_nodes), "split it over several configs"}};
     if (stack_.empty()) {
       root_ = std::move(node);
       return;
@@ -140,7 +145,7 @@ class Builder : public YAML::EventHandler {
   }
 
   void begin_entry(Open& top, Node key) {
-    if (key.kind != NodeKind::scalar) throw Refused{{key.place, "broken YAML: a key is missing", ""}};
+    if (key.kind != NodeKind::scalar) throw Refused{{key.place, "broken YAML: a key is missing", broken_hint}};
     const auto same = [&](const NodeEntry& entry) { return entry.key == key.text; };
     const auto before = std::find_if(top.node.entries.begin(), top.node.entries.end(), same);
     top.dropped = before != top.node.entries.end();
@@ -194,7 +199,7 @@ Node read_yaml(const std::string& text, const std::string& file, std::vector<Com
   } catch (const YAML::Exception& error) {
     Place place{file, 0, 0};
     if (!error.mark.is_null()) place = {file, error.mark.line + 1, error.mark.column + 1};
-    complaints.push_back({place, "broken YAML: " + error.msg, ""});
+    complaints.push_back({place, "broken YAML: " + error.msg, broken_hint});
   }
   return {};
 }

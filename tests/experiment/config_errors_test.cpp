@@ -46,7 +46,8 @@ const Mistake all_mistakes[] = {
      "3:36: error: ", "did you mean 'tree'"},
     {"SweptUnknownKey", "model: mlp\nsweep: {train.btach: [1]}\n", "2:9: error: unknown key 'train.btach' in 'sweep'",
      "did you mean 'train.batch'"},
-    {"SweptKeyOfTheRun", "model: mlp\nsweep: {seed: [1, 2]}\n", "2:9: error: 'seed' is one for the whole run", ""},
+    {"SweptKeyOfTheRun", "model: mlp\nsweep: {seed: [1, 2]}\n", "2:9: error: 'seed' is one for the whole run",
+     "(set it outside of 'sweep')"},
     {"SweptOutOfRange", "model: mlp\nsweep: {train.batch: [1, 0]}\n", "2:26: error: train.batch must be", ""},
     {"SweptTwice", "model: mlp\nsweep: {train.batch: [1, 1]}\n", "2:26: error: the sweep has ", "twice"},
     {"SweepOfNothing", "model: mlp\nsweep: {train.batch: []}\n", "2:22: error: ", "a list of values"},
@@ -55,22 +56,32 @@ const Mistake all_mistakes[] = {
     {"NoModel", "seed: 1\n", "1:1: error: 'model' is missing", "model: mlp"},
     {"NoKind", "model: {width: 3}\n", "1:8: error: 'model' has no 'kind'", ""},
     {"Empty", "", "1:1: error: 'model' is missing", ""},
-    {"NotAMap", "- model\n", "1:1: error: a config is a map", ""},
+    {"NotAMap", "- model\n", "1:1: error: a config is a map of keys, got a list", "model: mlp"},
+    {"NoMultiple", "model: {kind: transformer, width: 7, heads: 2}\n",
+     "1:8: error: ", "width 7 is no multiple of heads 2 (such as width: 8)"},
     {"BadLayer", "model: {kind: layers, layers: [{flops: x}]}\n", "1:40: error: flops expects a number", ""},
     {"UnknownDataset", "model: mlp\ndata: {kind: txet}\n", "2:14: error: unknown dataset 'txet'", "'text'"},
     {"UnknownDataParameter", "model: mlp\ndata: {kind: synthetic, smaples: 3}\n", "2:25: error: ", "'samples'"},
-    {"RankTwice", "model: mlp\ncommunication: {rank_order: [0, 0]}\n", "2:33: error: ", "has 0 twice"},
-    {"NameOfAFolder", "model: mlp\nname: ../../etc\n", "2:7: error: name '../../etc' cannot name a folder", ""},
-    {"WorkloadsNoList", "model: mlp\nworkloads: 3\n", "2:12: error: ", "a list of maps"},
+    {"RankTwice", "model: mlp\ncommunication: {rank_order: [0, 0]}\n",
+     "2:33: error: ", "has 0 twice (each of 0 .. ranks - 1 once)"},
+    {"NameOfAFolder", "model: mlp\nname: ../../etc\n", "2:7: error: name '../../etc' cannot name a folder",
+     "(at most 64 letters"},
+    {"WorkloadsNoList", "model: mlp\nworkloads: 3\n", "2:12: error: ", "a list of maps (such as"},
     {"WorkloadOfTheRun", "workloads: [{model: mlp, measure: {rounds: 3}}]\n", "1:26: error: ", "for the whole run"},
-    {"WorkloadTwice", "workloads:\n - {model: mlp}\n - {model: mlp}\n", "", "two workloads are named 'mlp'"},
+    {"WorkloadTwice", "workloads:\n - {model: mlp}\n - {model: mlp}\n",
+     "3:4: error: ", "two workloads are named 'mlp' (give each a name)"},
+    {"WorkloadNamedTwice", "model: mlp\nworkloads:\n - {name: a}\n - {train: {batch: 3}, name: a}\n",
+     "4:30: error: ", "two workloads are named 'a'"},
+    {"WorkloadNamedBadly", "model: mlp\nworkloads:\n - {name: a/b}\n", "3:11: error: ", "'a/b' (at most 64"},
     {"UnknownQuantity", "model: mlp\nassert: {step: '< 3'}\n", "2:10: error: unknown quantity 'step'", "step_us"},
     {"NoComparison", "model: mlp\nassert: {step_us: 3}\n", "2:19: error: bound '3' does not begin", ""},
+    {"NoBounds", "model: mlp\nassert: {library.step_us: []}\n", "2:27: error: a bound expects a text",
+     "such as library.step_us"},
     {"NoBound", "model: mlp\nassert: {step_us: '< x'}\n", "2:19: error: a bound expects a number", ""},
     {"UnknownPoint", "model: mlp\nassert: {rign.step_us: '< 3'}\n", "2:10: error: 'assert' names a point 'rign'",
      "'ring'"},
     {"TwoSleeps", "model: mlp\nplant: {sleep_s: 1, slow_rank_s: 1}\n", "2:", "exclude each other"},
-    {"BrokenYaml", "model: [mlp\n", "", "broken YAML"},
+    {"BrokenYaml", "model: [mlp\n", "", "(look for brackets"},
     {"Anchor", "model: &a mlp\n", "1:", "an anchor"},
     {"Alias", "model: *a\n", "1:", ""},
     {"Tag", "model: !!binary mlp\n", "1:", "a tag"},
@@ -94,14 +105,21 @@ TEST(ConfigErrors, AMistakeInTheBaseIsNamedOnceHoweverManyPointsThereAre) {
   EXPECT_EQ(lines.find("sede"), lines.rfind("sede"));
 }
 
+TEST(ConfigErrors, AMistakeInASweptModelIsNamedOnceWhateverTheModelsDefaultsAre) {
+  const std::string lines = mistakes("model: mlp\nsweep: {model: [mlp, transformer], model.width: [0]}\n");
+  EXPECT_TRUE(has(lines, "width must be in 1..65536, got 0"));
+  EXPECT_EQ(lines.find("width must"), lines.rfind("width must")) << lines;
+}
+
 TEST(ConfigErrors, AZeroByteIsRefused) {
   EXPECT_TRUE(has(mistakes(std::string("model: mlp\0", 11)), "1:11: error: a zero byte"));
 }
 
 TEST(ConfigErrors, DepthSizeAndCountAreBounded) {
-  EXPECT_TRUE(has(mistakes("a: " + std::string(300, '[') + std::string(300, ']')), "nested deeper than"));
+  EXPECT_TRUE(
+      has(mistakes("a: " + std::string(300, '[') + std::string(300, ']')), "nested deeper than 24 (is a bracket"));
   EXPECT_TRUE(has(mistakes("a: " + std::string(100000, '{')), "c.yaml:1:"));
-  EXPECT_TRUE(has(mistakes(std::string(largest_yaml_bytes + 1, ' ')), "larger than"));
+  EXPECT_TRUE(has(mistakes(std::string(largest_yaml_bytes + 1, ' ')), "larger than 256 KiB (a config is"));
   EXPECT_TRUE(has(mistakes("a: " + std::string(100000, '[')), "c.yaml:1:"));
   std::string many = "a: [";
   for (int i = 0; i < 30000; ++i) many += "1,";
@@ -133,7 +151,7 @@ TEST(ConfigErrors, ALargeSweepIsRefusedBeforeItIsMade) {
 TEST(ConfigErrors, OverridesAreNamed) {
   EXPECT_TRUE(has(mistakes("model: mlp\n", {"train.batch=-3"}), "--set train.batch=-3: error: train.batch must be"));
   EXPECT_TRUE(has(mistakes("model: mlp\n", {"train.btach=3"}), "did you mean 'batch'"));
-  EXPECT_TRUE(has(mistakes("model: mlp\n", {"seed"}), "expects dotted.key=value"));
+  EXPECT_TRUE(has(mistakes("model: mlp\n", {"seed"}), "expects dotted.key=value (such as --set "));
   EXPECT_TRUE(has(mistakes("model: mlp\n", {"seed=[1"}), "--set seed=[1: error: broken YAML"));
 }
 

@@ -242,15 +242,18 @@ class Layers final : public detail::Layered<T> {
 };
 
 Verdict supports(const ModelChoice& choice) {
-  if (choice.layers.empty()) return Verdict::no("needs a list 'layers' of {flops, parameters, bytes}");
+  if (choice.layers.empty())
+    return Verdict::no("needs a list 'layers' of {flops, parameters, bytes}",
+                       "such as layers: [{flops: 1e6, parameters: 1000, bytes: 4000}]");
   std::int64_t parameters = 0;
   for (const LayerShape& layer : choice.layers) {
     if (layer.flops < 0 || layer.parameters < 0 || layer.bytes < 0) {
-      return Verdict::no("a layer with a negative figure");
+      return Verdict::no("a layer with a negative figure", "figures are 0 or more");
     }
     parameters += layer.parameters;
   }
-  return parameters > 0 ? Verdict::yes() : Verdict::no("no layer has parameters: there is nothing to train");
+  if (parameters > 0) return Verdict::yes();
+  return Verdict::no("no layer has parameters: there is nothing to train", "give one layer parameters of 1 or more");
 }
 
 template <class T>

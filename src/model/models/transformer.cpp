@@ -241,7 +241,9 @@ class Transformer final : public detail::Layered<T> {
 Verdict supports(const ModelChoice& choice) {
   const Shape shape = shape_of(choice);
   if (shape.width % shape.heads == 0) return Verdict::yes();
-  return Verdict::no(fmt::format("width {} is no multiple of heads {}", shape.width, shape.heads));
+  const std::int64_t above = (shape.width / shape.heads + 1) * shape.heads;
+  return Verdict::no(fmt::format("width {} is no multiple of heads {}", shape.width, shape.heads),
+                     fmt::format("such as width: {}", above));
 }
 
 template <class T>
