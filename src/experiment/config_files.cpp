@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <system_error>
 
 #include "experiment/config_source.hpp"
@@ -18,17 +22,6 @@ bool is_plain_name(const std::string& name) {
            c == '.';
   };
   return !name.empty() && name.size() <= 64 && name.front() != '.' && std::all_of(name.begin(), name.end(), plain);
-}
-
-std::optional<std::string> read_file(const std::string& path) {
-  std::error_code code;
-  if (!fs::is_regular_file(path, code)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  std::string text(largest_yaml_bytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return std::nullopt;
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
 }
 
 /// Where models lie: beside the config, in the working directory's configs, where the program is installed.
@@ -47,6 +40,25 @@ std::vector<fs::path> model_folders(const std::string& folder) {
   complaints.front().text = text;
   complaints.front().hint = hint;
   throw UserError(std::move(complaints));
+}
+
+[[noreturn]] void refuse_unreadable(const std::string& file, int error) {
+  refuse(file, fmt::format("cannot be read: {}", std::strerror(error)), "look at its permissions and its folders'");
+}
+
+/// Nothing, with errno, where no file can be reached; what is there must be readable.
+std::optional<std::string> read_file(const std::string& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return std::nullopt;
+  if (!S_ISREG(about.st_mode)) refuse(path, "cannot be read: it is no plain file", "give the YAML file itself");
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) refuse_unreadable(path, errno);
+  std::string text(largest_yaml_bytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) refuse_unreadable(path, errno);
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
 }
 
 }  // namespace
@@ -85,10 +97,9 @@ Config parse_config(const std::string& text, const std::string& file, const std:
 }
 
 Config load_config(const std::string& file, const std::vector<std::string>& overrides) {
-  std::error_code code;
-  if (!fs::exists(file, code)) refuse(file, "no such file", "");
   const std::optional<std::string> text = read_file(file);
-  if (!text) refuse(file, "cannot be read", "is it a file?");
+  if (!text && errno != ENOENT && errno != ENOTDIR) refuse_unreadable(file, errno);
+  if (!text) refuse(file, "no such file", "relative paths stand from the working directory");
   return parse_config(*text, file, overrides);
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each kind of mistake, with its exact place, and hostile texts.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "config_support.hpp"
 #include "experiment/yaml_reader.hpp"
@@ -160,8 +165,44 @@ TEST(ConfigErrors, AMissingFileIsNamed) {
     load_config("no-such-folder/missing.yaml", {});
     FAIL() << "a missing file passes";
   } catch (const UserError& error) {
-    EXPECT_EQ(error.complaints().front().line(), "no-such-folder/missing.yaml: error: no such file");
+    EXPECT_EQ(error.complaints().front().line(),
+              "no-such-folder/missing.yaml: error: no such file (relative paths stand from the working directory)");
   }
+}
+
+/// The complaint about a config, or about a model that it names, as somebody who is not root.
+std::string complaint_of_a_stranger(const std::string& file) {
+  const bool root = geteuid() == 0;
+  if (root && seteuid(65534) != 0) return "cannot become nobody";
+  std::string line = "no complaint";
+  try {
+    load_config(file, {});
+  } catch (const UserError& error) {
+    line = error.complaints().front().line();
+  }
+  if (root && seteuid(0) != 0) std::abort();
+  return line;
+}
+
+TEST(ConfigErrors, AFileThatMayNotBeReadIsNamedWithTheReason) {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "ringmaster_config_XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  fs::permissions(folder, fs::perms::all);
+  fs::create_directory(folder + "/models");
+  const std::string config = folder + "/c.yaml";
+  const std::string model = folder + "/models/own.yaml";
+  std::ofstream(config) << "model: own\n";
+  std::ofstream(model) << "kind: mlp\n";
+  fs::permissions(model, fs::perms::none);
+  EXPECT_EQ(complaint_of_a_stranger(config).rfind(model + ": error: cannot be read: Permission denied (", 0), 0U);
+  fs::permissions(config, fs::perms::none);
+  EXPECT_EQ(complaint_of_a_stranger(config).rfind(config + ": error: cannot be read: Permission denied (", 0), 0U);
+  fs::permissions(folder, fs::perms::none);
+  EXPECT_EQ(complaint_of_a_stranger(config).rfind(config + ": error: cannot be read: Permission denied (", 0), 0U);
+  fs::permissions(folder, fs::perms::all);
+  EXPECT_EQ(complaint_of_a_stranger(folder).rfind(folder + ": error: cannot be read: it is no plain file (", 0), 0U);
+  fs::remove_all(folder);
 }
 
 TEST(ConfigErrors, AMissingDataPathIsNamedWithItsPlace) {
