@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <string>
 
-#include "base/clock.hpp"
-
 namespace ringmaster {
 
 /// A copy that lives as long as the process: a rank that fails says where it was when everything else is gone.
@@ -22,11 +20,13 @@ struct Activity {
   std::atomic<const char*> point{""};       // name of the sweep point
   std::atomic<std::int64_t> step{-1};
   std::atomic<std::int64_t> bucket{-1};
-  std::atomic<std::int64_t> round{-1};      // round of the schedule
-  std::atomic<std::int64_t> peer{-1};       // rank waited for, where known
-  std::atomic<Nanoseconds> progress_at{0};  // last time something moved: the watchdog's food
+  std::atomic<std::int64_t> round{-1};  // round of the schedule
+  std::atomic<std::int64_t> peer{-1};   // rank waited for, where known
+  std::atomic<std::uint64_t> ticks{0};  // counts what moved: the watchdog's food
 
-  void touch() { progress_at.store(now_ns(), std::memory_order_relaxed); }
+  /// No clock and no locked instruction: a collective of a microsecond calls it too. (Threads of one process may lose
+  /// a tick of each other; any change will do.)
+  void touch() { ticks.store(ticks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   /// A phase outside of steps: bucket, operation and peer of the last one are forgotten; point and step say how far it
   /// came.
   void enter(const char* name);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/activity.hpp"
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "transport/mpi.hpp"
 
@@ -62,11 +63,17 @@ struct Watchdog::Impl {
   void report(const std::string& reason) const {
     if (options.on_interrupt) options.on_interrupt(reason);
   }
-  bool stands_still() const {
-    const Nanoseconds last = activity().progress_at.load(std::memory_order_relaxed);
-    return to_seconds(now_ns() - last) > timeout_s.load(std::memory_order_relaxed);
+  bool stands_still() {
+    const std::uint64_t ticks = activity().ticks.load(std::memory_order_relaxed);
+    const Nanoseconds now = now_ns();
+    if (ticks != seen_ticks || moved_at == 0) moved_at = now;
+    seen_ticks = ticks;
+    return to_seconds(now - moved_at) > timeout_s.load(std::memory_order_relaxed);
   }
   void watch();
+
+  std::uint64_t seen_ticks = 0;  // the watchdog's thread only
+  Nanoseconds moved_at = 0;
 };
 
 void Watchdog::Impl::watch() {
@@ -98,7 +105,6 @@ Watchdog::Watchdog(WatchdogOptions options) : impl_(std::make_unique<Impl>()) {
     errno = code;
     throw_os_error("pthread_sigmask", "");
   }
-  activity().touch();
   impl_->thread = std::thread([impl = impl_.get()] { impl->watch(); });
 }
 
