@@ -114,6 +114,8 @@ class LimitedGroup final : public ProcessGroup {
     auto part = inner_.split(color, key);
     return part ? std::make_unique<LimitedGroup>(std::move(part), limit_) : nullptr;
   }
+  Verdict shares_memory() const override { return Verdict::no("a planted slow link slows messages, not memory"); }
+  NodeMemory share(std::int64_t bytes) override { return inner_.share(bytes); }
 
  private:
   void pass_on() {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "transport/detail/memory_file.hpp"
 #include "transport/detail/shared_memory.hpp"
 #include "transport/mpi_check.hpp"
 #include "transport/mpi_tool.hpp"
@@ -45,6 +46,7 @@ class MpiGroup final : public ProcessGroup {
     int* highest = nullptr;
     check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &highest, &found), "MPI_Comm_get_attr");
     highest_tag_ = found != 0 ? *highest : 32767;
+    node_ranks_ = count_node_ranks();
   }
   ~MpiGroup() override {
     if (owned_ == Owned::yes) MPI_Comm_free(&comm_);
@@ -128,7 +130,63 @@ class MpiGroup final : public ProcessGroup {
     return std::make_unique<MpiGroup>(part, Owned::yes);
   }
 
+  Verdict shares_memory() const override {
+    if (node_ranks_ == size_) return Verdict::yes();
+    return Verdict::no(fmt::format("shared memory needs all ranks on one node; here are {} of {}", node_ranks_, size_));
+  }
+
+  NodeMemory share(std::int64_t bytes) override {
+    std::unique_ptr<detail::MemoryFile> file;
+    std::vector<detail::Mapping> mappings(static_cast<std::size_t>(size_));
+    agree([&] {
+      file = std::make_unique<detail::MemoryFile>(bytes);
+      mappings[static_cast<std::size_t>(rank_)] = file->map_mine();
+    });
+    struct Place {
+      std::int64_t process, bytes;
+      int descriptor;
+    };
+    const auto places = gather_values(*this, Place{getpid(), bytes, file->descriptor()});
+    agree([&] {
+      for (std::size_t rank = 0; rank < places.size(); ++rank) {
+        if (static_cast<int>(rank) == rank_) continue;
+        mappings[rank] = detail::map_of(places[rank].process, places[rank].descriptor, places[rank].bytes);
+      }
+    });
+    std::vector<std::span<std::byte>> parts;
+    std::vector<std::shared_ptr<void>> owners;
+    for (const detail::Mapping& mapping : mappings) {
+      parts.push_back(mapping.bytes);
+      owners.push_back(mapping.owner);
+    }
+    return {rank_, std::move(parts), std::move(owners)};
+  }
+
  private:
+  /// Runs `body`; where it fails on one rank, all fail with that rank's words. Also a barrier.
+  template <class Body>
+  void agree(Body body) {
+    std::string problem;
+    try {
+      body();
+    } catch (const std::exception& error) {
+      problem = fmt::format("rank {}: {}", rank_, error.what());
+    }
+    for (const auto& text : gather_vectors(*this, std::span<const char>(problem))) {
+      if (!text.empty()) throw SystemError("shared memory", 0, "share", std::string(text.begin(), text.end()));
+    }
+  }
+
+  int count_node_ranks() {
+    MPI_Comm node = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+    int ranks = 0;
+    const int code = MPI_Comm_size(node, &ranks);
+    MPI_Comm_free(&node);
+    check_mpi(code, "MPI_Comm_size");
+    return ranks;
+  }
+
   static MpiRequest& begin(Request& request, int peer) {
     auto& own = static_cast<MpiRequest&>(request);
     RINGMASTER_ASSERT(!own.posted, "a request is posted while it is in use");
@@ -141,6 +199,7 @@ class MpiGroup final : public ProcessGroup {
   int rank_ = 0;
   int size_ = 1;
   int highest_tag_ = 32767;
+  int node_ranks_ = 1;
 };
 
 int environment_number(const char* name) {

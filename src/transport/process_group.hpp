@@ -15,6 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "base/spec.hpp"
+#include "transport/node_memory.hpp"
+
 namespace ringmaster::transport {
 
 /// A posted message. Slots are owned by the caller and reused; posting into a slot in use is an assertion.
@@ -48,6 +51,11 @@ class ProcessGroup {
   virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) = 0;
   /// Collective over the group. Ranks with equal color (>= 0) form a group ordered by (key, rank); negative: null.
   virtual std::unique_ptr<ProcessGroup> split(int color, int key) = 0;
+  /// Whether all ranks are on one node and so can share memory, with the reason if not.
+  virtual Verdict shares_memory() const = 0;
+  /// Collective over the group, which must share memory. `bytes` may differ by rank. Throws SystemError on every rank
+  /// if any rank finds no memory or may not map another's.
+  virtual NodeMemory share(std::int64_t bytes) = 0;
   /// Collective over the group. A group of the same ranks with its own message space.
   std::unique_ptr<ProcessGroup> duplicate() { return split(0, rank()); }
 };

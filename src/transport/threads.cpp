@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "device/device.hpp"
 
 namespace ringmaster::transport {
 namespace {
@@ -118,6 +119,7 @@ struct World {
       : mailboxes(static_cast<std::size_t>(ranks)),
         contributions(static_cast<std::size_t>(ranks)),
         children(static_cast<std::size_t>(ranks)),
+        shared(static_cast<std::size_t>(ranks)),
         family(std::move(family_)) {}
 
   /// Returns when all ranks have called it; throws if one of them failed meanwhile.
@@ -139,6 +141,7 @@ struct World {
   std::vector<Mailbox> mailboxes;
   std::vector<std::vector<std::byte>> contributions;
   std::vector<std::shared_ptr<World>> children;
+  std::vector<std::shared_ptr<device::Buffer>> shared;
   std::shared_ptr<Family> family;
   std::mutex mutex;
   std::condition_variable met;
@@ -225,6 +228,23 @@ class ThreadGroup final : public ProcessGroup {
     if (!child) return nullptr;
     const auto mine = std::find_if(members.begin(), members.end(), [&](const Wish& w) { return w.rank == rank_; });
     return std::make_unique<ThreadGroup>(child, static_cast<int>(mine - members.begin()));
+  }
+
+  Verdict shares_memory() const override { return Verdict::yes(); }
+
+  // Plain memory of the process, the same addresses for all ranks: a race is a race for ThreadSanitizer too.
+  NodeMemory share(std::int64_t bytes) override {
+    world_->shared[static_cast<std::size_t>(rank_)] = std::make_shared<device::Buffer>(bytes);
+    world_->meet();
+    std::vector<std::span<std::byte>> parts;
+    std::vector<std::shared_ptr<void>> owners;
+    for (const auto& buffer : world_->shared) {
+      parts.push_back(buffer->bytes());
+      owners.push_back(buffer);
+    }
+    world_->meet();
+    world_->shared[static_cast<std::size_t>(rank_)].reset();
+    return {rank_, std::move(parts), std::move(owners)};
   }
 
  private:

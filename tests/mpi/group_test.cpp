@@ -12,6 +12,7 @@ namespace ringmaster::test {
 namespace {
 
 TEST(MpiGroup, ExchangesMessagesBetweenAllPairs) { exchange_all_pairs(world()); }
+TEST(MpiGroup, SharesMemory) { share_memory(world()); }
 TEST(MpiGroup, KeepsTheOrderOfMessages) { keep_order(world()); }
 TEST(MpiGroup, GathersAndBroadcasts) { gather_and_broadcast(world()); }
 TEST(MpiGroup, Splits) { split_groups(world()); }

@@ -128,4 +128,33 @@ inline void refuse_a_wrong_peer(transport::ProcessGroup& group) {
   EXPECT_EQ(received, byte);
 }
 
+/// Everybody writes into everybody's part; parts of different sizes, one of them empty.
+inline void share_memory(transport::ProcessGroup& group) {
+  ASSERT_TRUE(group.shares_memory()) << group.shares_memory().reason;
+  const auto ranks = static_cast<std::size_t>(group.size());
+  const std::int64_t bytes = group.rank() == 0 ? 0 : static_cast<std::int64_t>(ranks) * 1000 * group.rank();
+  const transport::NodeMemory memory = group.share(bytes);
+  EXPECT_EQ(memory.mine().size(), static_cast<std::size_t>(bytes));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.mine().data()) % 4096, 0U);
+  for (const std::byte byte : memory.mine()) ASSERT_EQ(byte, std::byte{0});
+  group.barrier();
+  for (int rank = 1; rank < group.size(); ++rank) {
+    const std::size_t each = memory.part(rank).size() / ranks;
+    for (std::byte& byte : memory.part(rank).subspan(each * static_cast<std::size_t>(group.rank()), each)) {
+      byte = static_cast<std::byte>(rank * 16 + group.rank());
+    }
+  }
+  group.barrier();
+  const std::size_t each = memory.mine().size() / ranks;
+  for (std::size_t i = 0; i < memory.mine().size(); ++i) {
+    ASSERT_EQ(memory.mine()[i], static_cast<std::byte>(static_cast<std::size_t>(group.rank()) * 16 + i / each));
+  }
+  if (!memory.mine().empty()) {
+    EXPECT_EQ(memory.offset_of(memory.mine().subspan(64, 8)), 64);
+    EXPECT_EQ(memory.offset_of({memory.mine().data() + 1, memory.mine().size()}), -1);
+  }
+  const std::byte elsewhere{};
+  EXPECT_EQ(memory.offset_of(std::span(&elsewhere, 1)), -1);
+}
+
 }  // namespace ringmaster::test

@@ -15,6 +15,7 @@ namespace {
 
 class ThreadsOf : public testing::TestWithParam<int> {};
 TEST_P(ThreadsOf, ExchangeMessagesBetweenAllPairs) { run_as_threads(GetParam(), test::exchange_all_pairs); }
+TEST_P(ThreadsOf, ShareMemory) { run_as_threads(GetParam(), test::share_memory); }
 TEST_P(ThreadsOf, KeepTheOrderOfMessages) { run_as_threads(GetParam(), test::keep_order); }
 TEST_P(ThreadsOf, GatherAndBroadcast) { run_as_threads(GetParam(), test::gather_and_broadcast); }
 TEST_P(ThreadsOf, Split) { run_as_threads(GetParam(), test::split_groups); }
