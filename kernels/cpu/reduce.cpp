@@ -3,7 +3,14 @@
 // The compiler makes the forms; the loader's resolver picks one when the program starts.
 #include "kernels/cpu/reduce.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "base/error.hpp"
 
@@ -96,7 +103,80 @@ void sum(std::span<const std::byte* const> s, std::byte* destination, std::int64
   }
 }
 
+// One block for all destinations while it is in the nearest cache.
+constexpr std::int64_t store_block_bytes = 4096;
+
+bool aligned(const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
+
+#if defined(__SSE2__)
+/// Past the caches; both addresses are multiples of 16.
+void stream(const std::byte* source, std::byte* destination, std::int64_t bytes) {
+  std::int64_t at = 0;
+  for (; at + 16 <= bytes; at += 16) {
+    const __m128i value = _mm_load_si128(reinterpret_cast<const __m128i*>(source + at));
+    _mm_stream_si128(reinterpret_cast<__m128i*>(destination + at), value);
+  }
+  if (at < bytes) std::memcpy(destination + at, source + at, static_cast<std::size_t>(bytes - at));
+}
+void end_of_streaming() { _mm_sfence(); }
+#else
+void stream(const std::byte* source, std::byte* destination, std::int64_t bytes) {
+  std::memcpy(destination, source, static_cast<std::size_t>(bytes));
+}
+void end_of_streaming() {}
+#endif
+
+void reduce_and_stream(std::span<const std::byte* const> sources, std::span<std::byte* const> destinations,
+                       std::int64_t count, DataType type) {
+  alignas(64) std::byte block[store_block_bytes];
+  const std::int64_t width = size_of(type);
+  const std::int64_t most = store_block_bytes / width;
+  std::array<const std::byte*, most_sources> moved;
+  for (std::int64_t i = 0; i < count; i += most) {
+    const std::int64_t n = std::min(most, count - i);
+    for (std::size_t s = 0; s < sources.size(); ++s) moved[s] = sources[s] + i * width;
+    reduce_sum({moved.data(), sources.size()}, block, n, type);
+    for (std::byte* const destination : destinations) {
+      std::byte* const to = destination + i * width;
+      if (aligned(to)) {
+        stream(block, to, n * width);
+      } else {
+        std::memcpy(to, block, static_cast<std::size_t>(n * width));
+      }
+    }
+  }
+  end_of_streaming();
+}
+
+void reduce_and_copy(std::span<const std::byte* const> sources, std::span<std::byte* const> destinations,
+                     std::int64_t count, DataType type) {
+  const std::int64_t width = size_of(type);
+  const std::int64_t most = store_block_bytes / width;
+  std::array<const std::byte*, most_sources> moved;
+  for (std::int64_t i = 0; i < count; i += most) {
+    const std::int64_t n = std::min(most, count - i);
+    for (std::size_t s = 0; s < sources.size(); ++s) moved[s] = sources[s] + i * width;
+    std::byte* const first = destinations.front() + i * width;
+    reduce_sum({moved.data(), sources.size()}, first, n, type);
+    for (std::byte* const other : destinations.subspan(1)) {
+      std::memcpy(other + i * width, first, static_cast<std::size_t>(n * width));
+    }
+  }
+}
+
 }  // namespace
+
+void reduce_store(std::span<const std::byte* const> sources, std::span<std::byte* const> destinations,
+                  std::int64_t count, DataType type, Stores stores) {
+  RINGMASTER_ASSERT(!destinations.empty() && sources.size() <= most_sources, "a sum of too many, or stored nowhere");
+  if (stores == Stores::streaming) {
+    reduce_and_stream(sources, destinations, count, type);
+  } else if (destinations.size() == 1) {
+    reduce_sum(sources, destinations.front(), count, type);
+  } else {
+    reduce_and_copy(sources, destinations, count, type);
+  }
+}
 
 void reduce_sum(std::span<const std::byte* const> sources, std::byte* destination, std::int64_t count, DataType type) {
   RINGMASTER_ASSERT(!sources.empty(), "a sum of nothing");

@@ -81,5 +81,45 @@ TEST(ReduceSum, KeepsNaN) {
   EXPECT_STRNE(reduce_form(), "");
 }
 
+template <class T>
+void check_stores(std::size_t sources, std::size_t destinations, std::size_t count, std::size_t offset, Stores stores) {
+  auto data = random_sources<T>(sources, count, sources * 77 + count);
+  std::vector<const std::byte*> raw;
+  for (auto& source : data) raw.push_back(reinterpret_cast<const std::byte*>(source.data() + offset));
+  std::vector<T> expected(count + 1);
+  reduce_sum(raw, reinterpret_cast<std::byte*>(expected.data()), static_cast<std::int64_t>(count), type_of<T>);
+  expected.resize(count);
+  std::vector<std::vector<T>> fresh(destinations, std::vector<T>(count + 4, T{-7}));
+  std::vector<std::byte*> to;
+  // The second destination is a source, as in place.
+  for (std::size_t d = 0; d < destinations; ++d) {
+    T* const begin = d == 1 ? data.front().data() : fresh[d].data();
+    to.push_back(reinterpret_cast<std::byte*>(begin + offset));
+  }
+  reduce_store(raw, to, static_cast<std::int64_t>(count), type_of<T>, stores);
+  for (std::size_t d = 0; d < destinations; ++d) {
+    const T* const begin = d == 1 ? data.front().data() : fresh[d].data();
+    EXPECT_TRUE(same_bits(expected, begin + offset)) << sources << " to " << destinations << ", " << count;
+    if (d != 1) {
+      EXPECT_EQ(fresh[d][count + offset], T{-7}) << "beyond the end";
+    }
+  }
+}
+
+TEST(ReduceStore, StoresTheSameSumEverywhere) {
+  for (const std::size_t sources : {1U, 2U, 3U, 5U, 16U}) {
+    for (const std::size_t destinations : {1U, 2U, 3U, 16U}) {
+      for (const std::size_t count : {0U, 1U, 15U, 1024U, 5003U}) {
+        for (const std::size_t offset : {0U, 1U, 3U}) {
+          for (const Stores stores : {Stores::ordinary, Stores::streaming}) {
+            check_stores<float>(sources, destinations, count, offset, stores);
+            check_stores<double>(sources, destinations, count, offset, stores);
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ringmaster::kernels
