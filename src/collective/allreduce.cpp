@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "collective/executor.hpp"
 #include "collective/library.hpp"
+#include "collective/shared_executor.hpp"
 #include "schedule/builders.hpp"
 #include "schedule/verifier.hpp"
 
@@ -79,10 +80,18 @@ std::vector<AllreduceChoice> every_allreduce() {
       AllreduceChoice choice;
       choice.algorithm = variant.name;
       choice.parameters = std::move(parameters);
+      all.push_back(choice);
+      if (library != nullptr) continue;
+      choice.transport = Transport::shared_memory;
       all.push_back(std::move(choice));
     }
   }
   return all;
+}
+
+std::string carried_name(const AllreduceChoice& choice) {
+  if (choice.transport == Transport::messages) return choice.algorithm;
+  return choice.algorithm + "@" + name_of(choice.transport);
 }
 
 std::string label(const AllreduceChoice& choice) {
@@ -98,7 +107,8 @@ std::string label(const AllreduceChoice& choice) {
       parts.push_back(spec.name + ("=" + describe(spec, value)));
     }
   }
-  return variant.name + (parts.empty() ? "" : "(" + join(parts, ",") + ")");
+  return carried_name({variant.name, {}, 0, {}, choice.transport}) +
+         (parts.empty() ? "" : "(" + join(parts, ",") + ")");
 }
 
 VariantInfo require_variant(const std::string& name) {
@@ -108,6 +118,22 @@ VariantInfo require_variant(const std::string& name) {
     names.push_back(variant.name);
   }
   throw UserError("unknown allreduce '" + name + "'", suggestion(name, names));
+}
+
+CarriedVariant require_carried(const std::string& name) {
+  const std::size_t at = name.find('@');
+  CarriedVariant carried{require_variant(name.substr(0, at)), Transport::messages};
+  if (at == std::string::npos) return carried;
+  if (carried.variant.is_library) {
+    throw UserError("'" + name + "': the library chooses what carries it", "without @: " + carried.variant.name);
+  }
+  const std::string wanted = name.substr(at + 1);
+  for (const Transport transport : {Transport::messages, Transport::shared_memory}) {
+    carried.transport = transport;
+    if (wanted == name_of(transport)) return carried;
+  }
+  throw UserError("unknown transport '" + wanted + "'",
+                  suggestion(wanted, {name_of(Transport::messages), name_of(Transport::shared_memory)}));
 }
 
 Verdict supports(const AllreduceChoice& choice, int ranks) {
@@ -122,9 +148,10 @@ Verdict supports(const AllreduceChoice& choice, int ranks) {
 
 Verdict supports(const AllreduceChoice& choice, transport::ProcessGroup& group) {
   Verdict verdict = supports(choice, group.size());
+  if (!verdict) return verdict;
   const Library* library = find_entry(libraries(), require_variant(choice.algorithm).name);
-  if (!verdict || library == nullptr) return verdict;
-  return library->supports(completed(library->parameters, choice.parameters), group);
+  if (library != nullptr) return library->supports(completed(library->parameters, choice.parameters), group);
+  return choice.transport == Transport::shared_memory ? group.shares_memory() : Verdict::yes();
 }
 
 struct Allreduce::Impl {
@@ -139,12 +166,12 @@ Allreduce::Allreduce(transport::ProcessGroup& group, AllreduceChoice choice)
     : impl_(new Impl{group, std::move(choice), nullptr, std::nullopt}) {
   impl_->choice.algorithm = require_variant(impl_->choice.algorithm).name;
   const Library* library = find_entry(libraries(), impl_->choice.algorithm);
+  if (const Verdict verdict = supports(impl_->choice, group); !verdict) {
+    throw UserError(impl_->choice.algorithm + ": " + verdict.reason, "ringmaster list collectives names the others");
+  }
   if (library == nullptr) {
     impl_->schedule = schedule::build(impl_->choice.algorithm, context_of(impl_->choice, group.size()));
     return;
-  }
-  if (const Verdict verdict = supports(impl_->choice, group); !verdict) {
-    throw UserError(impl_->choice.algorithm + ": " + verdict.reason, "ringmaster list collectives names the others");
   }
   impl_->library = library->make(completed(library->parameters, impl_->choice.parameters), group);
 }
@@ -155,6 +182,9 @@ Allreduce& Allreduce::operator=(Allreduce&&) noexcept = default;
 
 std::unique_ptr<Operation> Allreduce::prepare(const Buffers& buffers) {
   if (impl_->library != nullptr) return impl_->library->prepare(buffers);
+  if (impl_->choice.transport == Transport::shared_memory) {
+    return make_shared_operation(impl_->group, *impl_->schedule, buffers, {impl_->choice.segment_bytes, 0});
+  }
   const int needed = tags_needed(*impl_->schedule);
   // Tags wrap around: operations that far apart are never in flight together.
   if (impl_->next_tag > impl_->group.highest_tag() - needed) impl_->next_tag = 0;
@@ -167,6 +197,10 @@ const AllreduceChoice& Allreduce::choice() const { return impl_->choice; }
 
 std::string Allreduce::what_runs(std::int64_t bytes, DataType type) const {
   if (impl_->library != nullptr) return impl_->library->what_runs(bytes / size_of(type), type);
+  if (impl_->choice.transport == Transport::shared_memory) {
+    return fmt::format("{} (ringmaster schedule, on shared memory, segment {})", impl_->schedule->name,
+                       impl_->choice.segment_bytes > 0 ? format_size(impl_->choice.segment_bytes) : "auto");
+  }
   std::int64_t segment = impl_->choice.segment_bytes;
   for (const schedule::Lane& lane : impl_->schedule->lanes) {
     if (impl_->choice.segment_bytes == 0) segment = std::max(segment, default_segment_bytes(lane.chunks));
@@ -177,7 +211,8 @@ std::string Allreduce::what_runs(std::int64_t bytes, DataType type) const {
 
 std::string Allreduce::identity() const {
   if (impl_->library != nullptr) return "library " + impl_->library->identity();
-  return fmt::format("segment {}\n{}", impl_->choice.segment_bytes, canonical_form(*impl_->schedule));
+  return fmt::format("{} segment {}\n{}", name_of(impl_->choice.transport), impl_->choice.segment_bytes,
+                     canonical_form(*impl_->schedule));
 }
 
 Allreduce::Cost Allreduce::cost(std::int64_t bytes) const {

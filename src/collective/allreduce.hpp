@@ -12,12 +12,17 @@
 
 namespace ringmaster::collective {
 
+/// What carries a schedule: messages between ranks, or the memory that the ranks of a node share.
+enum class Transport : std::uint8_t { messages, shared_memory };
+constexpr const char* name_of(Transport transport) { return transport == Transport::messages ? "messages" : "shared"; }
+
 /// What the user asked for.
 struct AllreduceChoice {
-  std::string algorithm = "ring";  // a builder's or a library entry's name; '-' and '_' are the same
-  Parameters parameters;           // the entry's own; missing ones take their defaults
-  std::int64_t segment_bytes = 0;  // 0: the executor chooses
-  std::vector<int> rank_order;     // empty: 0..p-1
+  std::string algorithm = "ring";             // a builder's or a library entry's name; '-' and '_' are the same
+  Parameters parameters;                      // the entry's own; missing ones take their defaults
+  std::int64_t segment_bytes = 0;             // 0: the executor chooses
+  std::vector<int> rank_order;                // empty: 0..p-1
+  Transport transport = Transport::messages;  // of a schedule; the library chooses itself
 };
 
 /// A row of help: every variant there is, with its parameters and its answer for this group.
@@ -29,12 +34,21 @@ struct VariantInfo {
   bool is_baseline = false;  // the library's own choice: what verdicts compare with
 };
 std::vector<VariantInfo> allreduce_variants();
-/// What a table of everything shows: each builder with each choice it has, each library row. Parameters are complete.
+/// What a table of everything shows: each builder with each choice it has over each transport, each library row.
+/// Parameters are complete.
 std::vector<AllreduceChoice> every_allreduce();
-/// "direct(form=one-shot)", "library-algorithm(id=segmented-ring,segment=64K)": can be given back as it is.
+/// "direct@shared(form=one-shot)", "library-algorithm(id=segmented-ring,segment=64K)": can be given back as it is.
 std::string label(const AllreduceChoice& choice);
 /// Specs of one variant; throws UserError with a suggestion when the name is unknown.
 VariantInfo require_variant(const std::string& name);
+/// "ring", "ring@shared": a variant and what carries it. Throws UserError with a suggestion.
+struct CarriedVariant {
+  VariantInfo variant;
+  Transport transport = Transport::messages;
+};
+CarriedVariant require_carried(const std::string& name);
+/// The way back: algorithm, and the transport if it is not messages.
+std::string carried_name(const AllreduceChoice& choice);
 /// Whether the variant can run on so many ranks, with the reason if not; what a library needs besides is not asked.
 Verdict supports(const AllreduceChoice& choice, int ranks);
 /// The whole answer for this group. Collective over `group`.
@@ -42,7 +56,7 @@ Verdict supports(const AllreduceChoice& choice, transport::ProcessGroup& group);
 
 /// A variant bound to a group: makes operations. Collective over `group`: all ranks must make and destroy the same
 /// allreduces and operations in the same order (message tags are dealt out in that order; a library's variant may have
-/// a communicator of its own).
+/// a communicator of its own, an operation on shared memory its own memory).
 class Allreduce {
  public:
   Allreduce(transport::ProcessGroup& group, AllreduceChoice choice);

@@ -55,15 +55,40 @@ struct Candidate {
   result::BenchRow::Side& side(Side s) { return s == in_place ? row.in_place : row.out_of_place; }
 };
 
+/// Input and output of the largest size. Where the ranks can share memory they do, for the library's rows too: all
+/// variants work on the same pages.
+class BenchVectors {
+ public:
+  BenchVectors(transport::ProcessGroup& group, std::int64_t bytes, BenchMemory wished)
+      : bytes_(static_cast<std::size_t>((bytes + page_bytes - 1) / page_bytes * page_bytes)) {
+    const auto both = static_cast<std::int64_t>(2 * bytes_);
+    if (wished == BenchMemory::registered && group.shares_memory()) {
+      shared_ = group.share(both);
+    } else {
+      own_ = device::Buffer(both);
+    }
+  }
+  const transport::NodeMemory* memory() const { return shared_.mine().empty() ? nullptr : &shared_; }
+  std::span<std::byte> input() const { return whole().first(bytes_); }
+  std::span<std::byte> output() const { return whole().last(bytes_); }
+
+ private:
+  static constexpr std::int64_t page_bytes = 4096;
+  std::span<std::byte> whole() const { return own_.size() > 0 ? own_.bytes() : shared_.mine(); }
+  std::size_t bytes_;
+  transport::NodeMemory shared_;
+  device::Buffer own_;
+};
+
 class SizeBench {
  public:
-  SizeBench(transport::ProcessGroup& group, const BenchOptions& options, std::int64_t bytes, device::Buffer& input,
-            device::Buffer& output)
+  SizeBench(transport::ProcessGroup& group, const BenchOptions& options, std::int64_t bytes, BenchVectors& vectors)
       : group_(group),
         options_(options),
         bytes_(bytes),
-        input_(input.bytes().first(static_cast<std::size_t>(bytes))),
-        output_(output.bytes().first(static_cast<std::size_t>(bytes))) {}
+        memory_(vectors.memory()),
+        input_(vectors.input().first(static_cast<std::size_t>(bytes))),
+        output_(vectors.output().first(static_cast<std::size_t>(bytes))) {}
 
   void add(Allreduce& allreduce, result::BenchRow row);
   void measure();
@@ -78,6 +103,7 @@ class SizeBench {
   transport::ProcessGroup& group_;
   const BenchOptions& options_;
   std::int64_t bytes_;
+  const transport::NodeMemory* memory_;
   std::span<std::byte> input_;
   std::span<std::byte> output_;
   std::vector<Candidate> candidates_;
@@ -86,8 +112,8 @@ class SizeBench {
 void SizeBench::add(Allreduce& allreduce, result::BenchRow row) {
   Candidate candidate;
   candidate.allreduce = &allreduce;
-  candidate.operations = {allreduce.prepare({input_, output_, options_.type}),
-                          allreduce.prepare({output_, output_, options_.type})};
+  candidate.operations = {allreduce.prepare({input_, output_, options_.type, memory_}),
+                          allreduce.prepare({output_, output_, options_.type, memory_})};
   candidate.row = std::move(row);
   candidates_.push_back(std::move(candidate));
 }
@@ -234,11 +260,10 @@ void bench(transport::ProcessGroup& group, const BenchOptions& options,
   Field field = line_up(group, options);
   for (const result::BenchRow& row : field.skipped) keep(row);
   const std::int64_t most = options.sizes.empty() ? 0 : *std::max_element(options.sizes.begin(), options.sizes.end());
-  device::Buffer input(most);
-  device::Buffer output(most);
+  BenchVectors vectors(group, most, options.memory);
   for (std::size_t i = 0; i < options.sizes.size(); ++i) {
     const std::int64_t bytes = options.sizes[i];
-    SizeBench size(group, options, bytes, input, output);
+    SizeBench size(group, options, bytes, vectors);
     for (std::size_t v = 0; v < field.rows.size(); ++v) {
       result::BenchRow row = field.rows[v];
       row.bytes = bytes;

@@ -16,6 +16,9 @@
 
 namespace ringmaster::collective {
 
+/// Where the vectors lie: in memory that the ranks of a node share, or in the rank's own.
+enum class BenchMemory : std::uint8_t { registered, own };
+
 struct BenchOptions {
   std::vector<std::int64_t> sizes;  // bytes; whole elements
   DataType type = DataType::float32;
@@ -24,7 +27,8 @@ struct BenchOptions {
   int warmup = 5;        // calls before the first sample of a size
   int rounds = 15;       // samples a variant and size
   int single_calls = 3;  // a round, for transfer and skew
-  bool check = false;    // compare one result of each with exact sums
+  BenchMemory memory = BenchMemory::registered;
+  bool check = false;  // compare one result of each with exact sums
   std::uint64_t seed = 1;
   Waiting waiting = Waiting::spin;
   std::function<Nanoseconds(Nanoseconds)> to_common;  // this rank's clock -> the common one

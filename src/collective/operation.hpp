@@ -19,6 +19,8 @@ struct Buffers {
   std::span<const std::byte> input;
   std::span<std::byte> output;
   DataType type = DataType::float32;
+  /// Where both lie, if in shared memory (*registered*), on every rank the same. Null: in the rank's own memory.
+  const transport::NodeMemory* memory = nullptr;
 };
 
 /// Not thread safe; start, progress and wait may be called from different threads, never at the same time.

@@ -47,6 +47,10 @@ std::vector<float*> addresses(std::span<float> flat, const Layout& layout) {
 
 std::uint64_t hash_of(std::span<const float> values) { return XXH3_64bits(values.data(), values.size_bytes()); }
 
+std::span<float> floats_of(std::span<std::byte> bytes) {
+  return {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+
 }  // namespace
 
 struct DataParallel::Impl {
@@ -69,6 +73,9 @@ struct DataParallel::Impl {
     const BucketInfo& info = layout.buckets[static_cast<std::size_t>(bucket)];
     return flat.subspan(static_cast<std::size_t>(info.offset), static_cast<std::size_t>(info.elements));
   }
+  bool shares_gradients() const {
+    return communicates && options.allreduce.transport == collective::Transport::shared_memory;
+  }
   int bucket_count() const { return static_cast<int>(layout.buckets.size()); }
   bool inline_progress() const {
     return engine != nullptr && engine->mode() == collective::EngineMode::inline_progress;
@@ -83,8 +90,9 @@ struct DataParallel::Impl {
   bool communicates;
 
   device::Buffer parameter_memory;
-  device::Buffer gradient_memory;
-  device::Buffer spare_memory;  // gradients of planted extra work; empty in a real run
+  device::Buffer gradient_memory;          // one of these two
+  transport::NodeMemory shared_gradients;  // where a schedule runs on it
+  device::Buffer spare_memory;             // gradients of planted extra work; empty in a real run
   std::span<float> parameters;
   std::span<float> gradients;
   std::vector<float*> parameter_at;
@@ -116,10 +124,11 @@ DataParallel::Impl::Impl(transport::ProcessGroup& group_in, std::unique_ptr<mode
       layout(lay_out(*model, options.bucket_bytes)),
       communicates(options.communication == Communication::on && group.size() > 1),
       parameter_memory(layout.elements * float_bytes),
-      gradient_memory(layout.elements * float_bytes),
+      gradient_memory(shares_gradients() ? 0 : layout.elements * float_bytes),
+      shared_gradients(shares_gradients() ? group.share(layout.elements * float_bytes) : transport::NodeMemory()),
       spare_memory(lane.extra_compute() > 0 ? layout.elements * float_bytes : 0),
       parameters(parameter_memory.as<float>()),
-      gradients(gradient_memory.as<float>()),
+      gradients(shares_gradients() ? floats_of(shared_gradients.mine()) : gradient_memory.as<float>()),
       parameter_at(addresses(parameters, layout)),
       gradient_at(addresses(gradients, layout)),
       optimizer(options.optimizer, layout.elements) {
@@ -139,7 +148,7 @@ void DataParallel::Impl::prepare_communication() {
   allreduce = std::make_unique<collective::Allreduce>(group, options.allreduce);
   for (int bucket = 0; bucket < bucket_count(); ++bucket) {
     const std::span<std::byte> bytes = std::as_writable_bytes(bucket_of(gradients, bucket));
-    operations.push_back(allreduce->prepare({bytes, bytes, DataType::float32}));
+    operations.push_back(allreduce->prepare({bytes, bytes, DataType::float32, &shared_gradients}));
   }
   tickets.assign(operations.size(), -1);
   engine = std::make_unique<collective::Engine>(options.engine);

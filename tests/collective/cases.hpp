@@ -33,11 +33,21 @@ enum class Placement { out_of_place, in_place };
 template <class T>
 class Vectors {
  public:
-  Vectors(std::size_t count, Placement placement) : input_(count), output_(count, T{-1}), placement_(placement) {}
+  Vectors(std::size_t count, Placement placement)
+      : own_(2 * count, T{-1}),
+        input_(own_.data(), count),
+        output_(own_.data() + count, count),
+        placement_(placement) {}
+  /// In memory that the ranks share. Collective over `group`.
+  Vectors(std::size_t count, Placement placement, transport::ProcessGroup& group)
+      : shared_(group.share(static_cast<std::int64_t>(2 * count * sizeof(T)))),
+        input_(reinterpret_cast<T*>(shared_.mine().data()), count),
+        output_(input_.data() + count, count),
+        placement_(placement) {}
   Buffers buffers() {
     auto& in = placement_ == Placement::in_place ? output_ : input_;
-    return {std::as_bytes(std::span(in)), std::as_writable_bytes(std::span(output_)),
-            sizeof(T) == 4 ? DataType::float32 : DataType::float64};
+    return {std::as_bytes(in), std::as_writable_bytes(output_), sizeof(T) == 4 ? DataType::float32 : DataType::float64,
+            shared_.mine().empty() ? nullptr : &shared_};
   }
   void fill(int rank, int salt) {
     auto& in = placement_ == Placement::in_place ? output_ : input_;
@@ -52,26 +62,37 @@ class Vectors {
     if (placement_ == Placement::in_place) return;
     for (std::size_t i = 0; i < input_.size(); ++i) ASSERT_EQ(input_[i], static_cast<T>(element(rank, i, salt)));
   }
-  std::vector<T>& output() { return output_; }
 
  private:
-  std::vector<T> input_;
-  std::vector<T> output_;
+  std::vector<T> own_;
+  transport::NodeMemory shared_;
+  std::span<T> input_;
+  std::span<T> output_;
   Placement placement_;
 };
 
 /// The same operation three times, over one vector.
 template <class T>
 void reduce_and_check(transport::ProcessGroup& group, const AllreduceChoice& choice, std::size_t count,
-                      Placement placement) {
+                      Vectors<T> vectors) {
   Allreduce allreduce(group, choice);
-  Vectors<T> vectors(count, placement);
   const auto operation = allreduce.prepare(vectors.buffers());
   for (int salt = 0; salt < 3; ++salt) {
     vectors.fill(group.rank(), salt);
     collective::run(*operation, Waiting::yield);
-    vectors.check(group.size(), salt, choice.algorithm + " of " + std::to_string(count));
+    vectors.check(group.size(), salt,
+                  label(choice) + " of " + std::to_string(count) + ", run " + std::to_string(salt) + ", rank " +
+                      std::to_string(group.rank()) + ",");
     vectors.check_input(group.rank(), salt);
+  }
+}
+
+template <class T>
+void reduce_and_check(transport::ProcessGroup& group, const AllreduceChoice& choice, std::size_t count,
+                      Placement placement) {
+  reduce_and_check<T>(group, choice, count, Vectors<T>(count, placement));
+  if (choice.transport == collective::Transport::shared_memory) {
+    reduce_and_check<T>(group, choice, count, Vectors<T>(count, placement, group));
   }
 }
 

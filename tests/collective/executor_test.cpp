@@ -18,6 +18,7 @@ using test::Placement;
 using transport::ProcessGroup;
 using transport::run_as_threads;
 
+/// Every schedule with every text parameter, over messages and over shared memory.
 std::vector<AllreduceChoice> schedule_choices() {
   std::vector<AllreduceChoice> choices;
   for (const VariantInfo& variant : allreduce_variants()) {
@@ -31,6 +32,11 @@ std::vector<AllreduceChoice> schedule_choices() {
         choices.push_back(choice);
       }
     }
+  }
+  const std::size_t schedules = choices.size();
+  for (std::size_t i = 0; i < schedules; ++i) {
+    choices.push_back(choices[i]);
+    choices.back().transport = Transport::shared_memory;
   }
   return choices;
 }

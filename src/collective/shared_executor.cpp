@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collective/shared_executor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <vector>
+
+#include "base/activity.hpp"
+#include "base/error.hpp"
+#include "collective/dataflow.hpp"
+#include "kernels/cpu/reduce.hpp"
+
+namespace ringmaster::collective {
+namespace {
+
+constexpr int segments_in_flight = 4;
+constexpr std::int64_t line_bytes = 128;  // two lines: processors fetch neighbours
+
+/// Out of place, a result of this size is not in any cache when it is read: stored past them.
+constexpr std::int64_t streamed_bytes = std::int64_t{4} << 20;
+/// A segment of a schedule whose steps build on each other should stay in the caches between them.
+constexpr std::int64_t chunk_bytes = std::int64_t{64} << 10;
+
+/// Where the vectors and the executor's memory of every rank begin, seen from here. Vectors that are not shared are
+/// null for other ranks.
+struct RankMemory {
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;
+  std::byte* counters = nullptr;
+  std::byte* scratch = nullptr;
+};
+
+/// What all flights of a lane have in common.
+struct LaneShape {
+  std::vector<RankMemory> ranks;  // of the lane's slice
+  int rank = 0;
+  DataType type = DataType::float32;
+  std::int64_t scratch_bytes = 0;  // of one turn
+  int turns = 1;
+  kernels::Stores last_stores = kernels::Stores::ordinary;
+};
+
+/// One segment on its way through its steps.
+class Flight {
+ public:
+  Flight(const LaneShape& shape, int number, std::size_t most_sources, std::size_t most_destinations)
+      : shape_(shape),
+        number_(number),
+        done_(shape.ranks.size(), 0),
+        sources_(most_sources),
+        destinations_(most_destinations) {}
+
+  void start(const Dataflow& flow, std::int64_t offset);
+  bool active() const { return flow_ != nullptr; }
+  /// Moves on as far as possible; true when the segment is complete.
+  bool progress();
+
+ private:
+  bool reached(const Wait& wait) const;
+  bool reached(const std::vector<Wait>& waits, std::size_t first, std::size_t count);
+  void publish(std::uint64_t steps);
+  void run_step(const DataflowStep& step);
+  std::byte* address(const Location& location) const;
+  const std::byte* source_address(const Location& location) const;
+  std::uint64_t* counter(int rank) const {
+    std::byte* const at = shape_.ranks[static_cast<std::size_t>(rank)].counters + number_ * line_bytes;
+    return reinterpret_cast<std::uint64_t*>(at);
+  }
+
+  const LaneShape& shape_;
+  int number_;
+  std::vector<std::uint64_t> done_;  // by rank: what its counter says when it begins this run
+  std::vector<const std::byte*> sources_;
+  std::vector<std::byte*> destinations_;
+  const Dataflow* flow_ = nullptr;
+  std::int64_t offset_bytes_ = 0;
+  std::size_t step_ = 0;
+  std::size_t waited_ = 0;  // waits of the step that are over
+  int turn_ = 0;
+};
+
+std::byte* Flight::address(const Location& location) const {
+  const RankMemory& memory = shape_.ranks[static_cast<std::size_t>(location.rank)];
+  const std::int64_t begin = location.begin * size_of(shape_.type);
+  if (location.home == Home::output) return memory.output + offset_bytes_ + begin;
+  return memory.scratch + (number_ * shape_.turns + turn_) * shape_.scratch_bytes + begin;
+}
+
+const std::byte* Flight::source_address(const Location& location) const {
+  if (location.home != Home::input) return address(location);
+  const RankMemory& memory = shape_.ranks[static_cast<std::size_t>(location.rank)];
+  return memory.input + offset_bytes_ + location.begin * size_of(shape_.type);
+}
+
+void Flight::publish(std::uint64_t steps) {
+  const std::uint64_t begun = done_[static_cast<std::size_t>(shape_.rank)] + 1;
+  std::atomic_ref(*counter(shape_.rank)).store(begun + steps, std::memory_order_release);
+}
+
+bool Flight::reached(const Wait& wait) const {
+  const std::uint64_t needed = done_[static_cast<std::size_t>(wait.rank)] + 1 + static_cast<std::uint64_t>(wait.steps);
+  return std::atomic_ref(*counter(wait.rank)).load(std::memory_order_acquire) >= needed;
+}
+
+bool Flight::reached(const std::vector<Wait>& waits, std::size_t first, std::size_t count) {
+  for (; waited_ < count; ++waited_) {
+    const Wait& wait = waits[first + waited_];
+    if (reached(wait)) continue;
+    activity().peer.store(wait.rank, std::memory_order_relaxed);
+    return false;
+  }
+  waited_ = 0;
+  return true;
+}
+
+void Flight::start(const Dataflow& flow, std::int64_t offset) {
+  flow_ = &flow;
+  offset_bytes_ = offset * size_of(shape_.type);
+  step_ = 0;
+  waited_ = 0;
+  turn_ = (turn_ + 1) % shape_.turns;
+  publish(0);
+}
+
+void Flight::run_step(const DataflowStep& step) {
+  const auto sources = static_cast<std::size_t>(step.source_count);
+  const auto destinations = static_cast<std::size_t>(step.destination_count);
+  for (std::size_t i = 0; i < sources; ++i) {
+    sources_[i] = source_address(flow_->sources[static_cast<std::size_t>(step.first_source) + i]);
+  }
+  for (std::size_t i = 0; i < destinations; ++i) {
+    destinations_[i] = address(flow_->destinations[static_cast<std::size_t>(step.first_destination) + i]);
+  }
+  kernels::reduce_store({sources_.data(), sources}, {destinations_.data(), destinations}, step.elements, shape_.type,
+                        step.read_again ? kernels::Stores::ordinary : shape_.last_stores);
+}
+
+bool Flight::progress() {
+  while (step_ < flow_->steps.size()) {
+    const DataflowStep& step = flow_->steps[step_];
+    if (!reached(flow_->waits, static_cast<std::size_t>(step.first_wait), static_cast<std::size_t>(step.wait_count))) {
+      return false;
+    }
+    run_step(step);
+    publish(++step_);
+    activity().round.store(static_cast<std::int64_t>(step_), std::memory_order_relaxed);
+    activity().touch();
+  }
+  const std::vector<Wait>& end = shape_.turns > 1 ? flow_->at_end_of_turn : flow_->at_end;
+  if (!reached(end, 0, end.size())) return false;
+  for (std::size_t rank = 0; rank < done_.size(); ++rank) {
+    done_[rank] += static_cast<std::uint64_t>(flow_->steps_of[rank]) + 1;
+  }
+  flow_ = nullptr;
+  return true;
+}
+
+/// A lane's segments, a few in flight.
+class LaneRun {
+ public:
+  LaneRun(const schedule::Schedule& schedule, std::size_t lane, std::int64_t elements, std::int64_t segment_bytes,
+          DataType type, Aliasing aliasing, Vectors vectors, int rank)
+      : type_(type) {
+    const std::int64_t quantum = 64 / size_of(type);
+    const auto compiled = [&](std::int64_t n) {
+      return compile_dataflow(schedule, lane, rank, n, type, aliasing, vectors);
+    };
+    if (elements == 0) return;
+    last_ = compiled(elements);
+    segment_ = elements;
+    segments_ = 1;
+    // Where every rank does its part in one step there is nothing to pipeline.
+    const bool one_pass = vectors == Vectors::shared && std::all_of(last_.steps_of.begin(), last_.steps_of.end(),
+                                                                    [](std::int64_t steps) { return steps <= 1; });
+    if (segment_bytes == 0 && one_pass) return;
+    if (segment_bytes == 0) segment_bytes = chunk_bytes * std::max<std::int64_t>(schedule.lanes[lane].chunks, 1);
+    if (elements * size_of(type) <= segment_bytes) return;
+    segment_ = std::max(quantum, segment_bytes / size_of(type) / quantum * quantum);
+    segments_ = (elements + segment_ - 1) / segment_;
+    if (segments_ == 1) return;
+    last_ = compiled(elements - (segments_ - 1) * segment_);
+    full_ = compiled(segment_);
+  }
+
+  int flights() const { return static_cast<int>(std::min<std::int64_t>(segments_in_flight, segments_)); }
+  /// Two turns of scratch where every run is the same dataflow.
+  int turns() const { return segments_ == 1 ? 2 : 1; }
+  std::int64_t scratch_bytes() const {
+    return (std::max(full_.scratch_elements, last_.scratch_elements) * size_of(type_) + 63) / 64 * 64;
+  }
+  std::int64_t memory_bytes() const { return flights() * (line_bytes + turns() * scratch_bytes()); }
+
+  /// Once the memory is there: the address of every rank's part, and of its slice of the vectors.
+  void begin(LaneShape shape) {
+    shape_ = std::move(shape);
+    shape_.scratch_bytes = scratch_bytes();
+    shape_.turns = turns();
+    for (RankMemory& memory : shape_.ranks) memory.scratch = memory.counters + flights() * line_bytes;
+    std::size_t sources = 0;
+    std::size_t destinations = 0;
+    for (const Dataflow* flow : {&full_, &last_}) {
+      for (const DataflowStep& step : flow->steps) {
+        sources = std::max(sources, static_cast<std::size_t>(step.source_count));
+        destinations = std::max(destinations, static_cast<std::size_t>(step.destination_count));
+      }
+    }
+    for (int i = 0; i < flights(); ++i) {
+      flights_.push_back(std::make_unique<Flight>(shape_, i, sources, destinations));
+    }
+  }
+
+  void start() {
+    for (std::size_t i = 0; i < flights_.size(); ++i) {
+      next_[i] = static_cast<std::int64_t>(i);
+      start_next(i);
+    }
+  }
+
+  bool progress() {
+    bool complete = true;
+    for (std::size_t i = 0; i < flights_.size(); ++i) {
+      Flight& flight = *flights_[i];
+      if (flight.active() && flight.progress() && next_[i] < segments_) start_next(i);
+      complete = complete && !flight.active();
+    }
+    return complete;
+  }
+
+ private:
+  void start_next(std::size_t i) {
+    const std::int64_t segment = next_[i];
+    flights_[i]->start(segment == segments_ - 1 ? last_ : full_, segment * segment_);
+    next_[i] += segments_in_flight;
+  }
+
+  DataType type_;
+  std::int64_t segment_ = 1;
+  std::int64_t segments_ = 0;
+  Dataflow full_;
+  Dataflow last_;
+  LaneShape shape_;
+  std::array<std::int64_t, segments_in_flight> next_{};
+  std::vector<std::unique_ptr<Flight>> flights_;
+};
+
+class SharedOperation final : public Operation {
+ public:
+  SharedOperation(transport::ProcessGroup& group, const schedule::Schedule& schedule, const Buffers& buffers,
+                  const ExecutorOptions& options) {
+    RINGMASTER_ASSERT(buffers.input.size() == buffers.output.size(), "input and output of different sizes");
+    const auto bytes = static_cast<std::int64_t>(buffers.output.size());
+    const std::int64_t width = size_of(buffers.type);
+    const bool in_place = buffers.input.data() == buffers.output.data();
+    const Aliasing aliasing = in_place ? Aliasing::in_place : Aliasing::out_of_place;
+    std::vector<RankMemory> places = vectors_of_all(group, buffers);
+    const bool own = places.empty();
+    if (own) places.assign(static_cast<std::size_t>(group.size()), {});
+    RankMemory& mine = places[static_cast<std::size_t>(group.rank())];
+    mine.input = buffers.input.data();
+    mine.output = buffers.output.data();
+    std::vector<schedule::ElementRange> slices;
+    std::int64_t needed = 0;
+    for (std::size_t i = 0; i < schedule.lanes.size(); ++i) {
+      slices.push_back(lane_elements(schedule, i, bytes / width, 64 / width));
+      lanes_.push_back(std::make_unique<LaneRun>(schedule, i, slices.back().size(), options.segment_bytes, buffers.type,
+                                                 aliasing, own ? Vectors::own : Vectors::shared, group.rank()));
+      needed += lanes_.back()->memory_bytes();
+    }
+    memory_ = group.share(needed);
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      LaneShape shape;
+      shape.rank = group.rank();
+      shape.type = buffers.type;
+      if (!own && !in_place && bytes >= streamed_bytes) shape.last_stores = kernels::Stores::streaming;
+      for (int rank = 0; rank < group.size(); ++rank) {
+        RankMemory memory = places[static_cast<std::size_t>(rank)];
+        if (memory.output != nullptr) {
+          memory.input += slices[i].begin * width;
+          memory.output += slices[i].begin * width;
+        }
+        memory.counters = memory_.part(rank).data() + at;
+        shape.ranks.push_back(memory);
+      }
+      at += lanes_[i]->memory_bytes();
+      lanes_[i]->begin(std::move(shape));
+    }
+  }
+
+ private:
+  /// Where every rank's vectors lie, seen from here; empty unless all of them lie in the same shared memory.
+  static std::vector<RankMemory> vectors_of_all(transport::ProcessGroup& group, const Buffers& buffers) {
+    struct Offsets {
+      std::int64_t input = -1, output = -1;
+    } mine;
+    if (buffers.memory != nullptr) {
+      mine = {buffers.memory->offset_of(buffers.input), buffers.memory->offset_of(buffers.output)};
+    }
+    std::vector<RankMemory> all;
+    for (const Offsets& offsets : transport::gather_values(group, mine)) {
+      if (offsets.input < 0 || offsets.output < 0) return {};
+      std::byte* const base = buffers.memory->part(static_cast<int>(all.size())).data();
+      all.push_back({base + offsets.input, base + offsets.output, nullptr, nullptr});
+    }
+    return all;
+  }
+
+  void do_start() override {
+    for (auto& lane : lanes_) lane->start();
+  }
+  bool do_progress() override {
+    bool complete = true;
+    for (auto& lane : lanes_) complete = lane->progress() && complete;
+    return complete;
+  }
+
+  transport::NodeMemory memory_;
+  std::vector<std::unique_ptr<LaneRun>> lanes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Operation> make_shared_operation(transport::ProcessGroup& group, const schedule::Schedule& schedule,
+                                                 const Buffers& buffers, const ExecutorOptions& options) {
+  return std::make_unique<SharedOperation>(group, schedule, buffers, options);
+}
+
+}  // namespace ringmaster::collective
