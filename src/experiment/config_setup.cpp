@@ -286,9 +286,9 @@ void SetupReader::read_collective(const Node& node) {
                     "such as ring, or direct(form=one-shot), or {direct: {form: one-shot}}");
   }
   const NodeEntry& chosen = map.entries.front();
-  collective::VariantInfo info;
+  collective::CarriedVariant carried;
   try {
-    info = collective::require_variant(chosen.key);
+    carried = collective::require_carried(chosen.key);
   } catch (const UserError& error) {
     for (const Complaint& each : error.complaints()) complain(chosen.key_place, each.text, each.hint);
     return;
@@ -298,9 +298,11 @@ void SetupReader::read_collective(const Node& node) {
                     "such as {direct: {form: one-shot}}");
   }
   collective::AllreduceChoice& choice = out_.setup.train.allreduce;
+  const collective::VariantInfo& info = carried.variant;
   choice.algorithm = info.name;
+  choice.transport = carried.transport;
   choice.parameters = read_parameters(info.parameters, chosen.value.entries, fmt::format("'{}'", info.name));
-  out_.collective_text = info.name + given_text(choice.parameters, info.parameters);
+  out_.collective_text = collective::carried_name(choice) + given_text(choice.parameters, info.parameters);
 }
 
 collective::AllreduceChoice SetupReader::read_choice(const Node& node) {

@@ -16,11 +16,12 @@ std::string reason_to_skip(const PlannedPoint& planned, int world) {
   const int ranks = ranks_of(planned, world);
   if (ranks > world) return fmt::format("needs {} ranks, this job has {}", ranks, world);
   const bool slow_link = planned.setup.link.latency_s > 0 || planned.setup.link.bytes_per_s > 0;
-  const bool is_library = collective::require_variant(planned.setup.train.allreduce.algorithm).is_library;
-  if (slow_link && is_library && planned.role != "twin" && planned.role != "single") {
+  if (!slow_link || planned.role == "twin" || planned.role == "single") return {};
+  const collective::AllreduceChoice& choice = planned.setup.train.allreduce;
+  if (collective::require_variant(choice.algorithm).is_library) {
     return "the library's own messages cannot be slowed by a planted link";
   }
-  return {};
+  return choice.transport == collective::Transport::messages ? "" : "a planted link slows messages, not memory";
 }
 
 /// Everything but the algorithm: points that agree in it may be the same thing.
@@ -68,7 +69,7 @@ Lineup line_up(transport::ProcessGroup& world, const Config& config) {
     point.variant = planned.role == "twin"         ? "no communication"
                     : planned.role == "single"     ? "one rank"
                     : planned.role == "unrecorded" ? "recorder off"
-                                                   : planned.setup.train.allreduce.algorithm;
+                                                   : collective::carried_name(planned.setup.train.allreduce);
     point.settings = planned.settings;
     point.ranks = ranks_of(planned, world.size());
     point.skipped = reason_to_skip(planned, world.size());

@@ -40,6 +40,7 @@ struct Options {
   int check = 1;
   int rounds = 15;
   std::string type = "float";
+  std::string memory = "registered";
   std::vector<std::string> variants{"library,ring,recursive-doubling,rabenseifner,tree,direct"};
   std::string segment;
   std::string seed = "1";
@@ -124,6 +125,11 @@ collective::BenchOptions checked(const Options& options) {
   if (options.type != "float" && options.type != "double") {
     throw UserError("--type: unknown type '" + options.type + "'", suggestion(options.type, {"float", "double"}));
   }
+  if (options.memory != "registered" && options.memory != "own") {
+    throw UserError("--memory: unknown place '" + options.memory + "'",
+                    suggestion(options.memory, {"registered", "own"}));
+  }
+  bench.memory = options.memory == "own" ? collective::BenchMemory::own : collective::BenchMemory::registered;
   bench.type = options.type == "float" ? DataType::float32 : DataType::float64;
   const std::int64_t begin = size_argument("-b", options.begin, 1);
   const std::int64_t end = size_argument("-e", options.end, 1);
@@ -240,6 +246,8 @@ std::function<int()> install(CLI::App& app) {
   app.add_option("--rounds", options->rounds, "samples a variant, in turns")->capture_default_str();
   app.add_option("--type,-d", options->type, "float or double")->capture_default_str();
   app.add_option("--variants", options->variants, "comma separated, or all; see ringmaster list collectives");
+  app.add_option("--memory", options->memory, "where vectors lie: registered (shared by the node's ranks) or own")
+      ->capture_default_str();
   app.add_option("--segment", options->segment, "segment size of ringmaster's schedules (default: by cache)");
   app.add_option("--seed", options->seed, "of the order in which variants take turns")->capture_default_str();
   app.add_option("--timeout", options->timeout, "seconds of standstill that end the job")->capture_default_str();
