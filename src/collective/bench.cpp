@@ -183,9 +183,15 @@ void SizeBench::time_single_calls(Candidate& candidate, Side side) {
   }
 }
 
+/// Nothing of the last one's rounds stays in the words of an interrupted job.
+void name_activity(const Candidate& candidate) {
+  activity().enter("bench");
+  activity().operation.store(lasting(candidate.allreduce->choice().algorithm), std::memory_order_relaxed);
+}
+
 void SizeBench::measure() {
   for (Candidate& candidate : candidates_) {
-    activity().operation.store(lasting(candidate.allreduce->choice().algorithm), std::memory_order_relaxed);
+    name_activity(candidate);
     for (const Side side : sides) {
       if (options_.check) check(candidate, side);
     }
@@ -197,10 +203,9 @@ void SizeBench::measure() {
     for (const std::int64_t turn : Random(label).permutation(turns)) {
       Candidate& candidate = candidates_[static_cast<std::size_t>(turn) / sides.size()];
       const Side side = sides[static_cast<std::size_t>(turn) % sides.size()];
-      activity().operation.store(lasting(candidate.allreduce->choice().algorithm), std::memory_order_relaxed);
+      name_activity(candidate);
       time_calls(candidate, side, round == 0 ? options_.warmup : std::min(options_.warmup, 1));
       time_single_calls(candidate, side);
-      activity().touch();
     }
   }
 }

@@ -9,13 +9,13 @@
 #include "base/activity.hpp"
 #include "base/error.hpp"
 #include "collective/plan.hpp"
+#include "collective/segments.hpp"
 #include "device/device.hpp"
 #include "kernels/cpu/reduce.hpp"
 
 namespace ringmaster::collective {
 namespace {
 
-constexpr int segments_in_flight = 4;
 constexpr std::int64_t chunk_message_bytes = std::int64_t{256} << 10;
 
 /// Memory that a segment works on.
@@ -35,7 +35,7 @@ struct Pending {
 /// One segment on its way through the rounds.
 class Flight {
  public:
-  Flight(transport::ProcessGroup& group, int tag, const std::vector<const Plan*>& plans, const Bases& bases);
+  Flight(transport::ProcessGroup& group, int tag, const std::array<const Plan*, 2>& plans, const Bases& bases);
 
   /// Begins with the segment that starts `offset` elements into the lane.
   void start(const Plan& plan, std::int64_t offset);
@@ -70,7 +70,7 @@ class Flight {
   bool first_sums_done_ = false;
 };
 
-Flight::Flight(transport::ProcessGroup& group, int tag, const std::vector<const Plan*>& plans, const Bases& bases)
+Flight::Flight(transport::ProcessGroup& group, int tag, const std::array<const Plan*, 2>& plans, const Bases& bases)
     : group_(group), tag_(tag), bases_(bases) {
   std::int64_t bounce = 0;
   std::int64_t slots = 0;
@@ -210,59 +210,20 @@ bool Flight::progress() {
   return true;
 }
 
-/// A lane's segments, a few in flight.
-class LaneRun {
- public:
-  LaneRun(transport::ProcessGroup& group, const schedule::Lane& lane, std::int64_t elements, const Bases& bases,
-          std::int64_t segment_bytes, int first_tag) {
-    const Aliasing aliasing = bases.input == bases.output ? Aliasing::in_place : Aliasing::out_of_place;
-    const std::int64_t quantum = 64 / bases.element_bytes;
-    const std::int64_t wished = segment_bytes > 0 ? segment_bytes : default_segment_bytes(lane.chunks);
-    segment_ = std::max(quantum, wished / bases.element_bytes / quantum * quantum);
-    segments_ = elements == 0 ? 0 : (elements + segment_ - 1) / segment_;
-    if (segments_ == 0) return;
-    last_ = compile(lane, group.rank(), elements - (segments_ - 1) * segment_, bases.type, aliasing);
-    if (segments_ > 1) full_ = compile(lane, group.rank(), segment_, bases.type, aliasing);
-    const std::int64_t flights = std::min<std::int64_t>(segments_in_flight, segments_);
-    for (std::int64_t i = 0; i < flights; ++i) {
-      flights_.push_back(std::make_unique<Flight>(group, first_tag + static_cast<int>(i),
-                                                  std::vector<const Plan*>{&full_, &last_}, bases));
-    }
-  }
+using LaneRun = Segments<Plan, Flight>;
 
-  void start() {
-    for (std::size_t i = 0; i < flights_.size(); ++i) {
-      next_[i] = static_cast<std::int64_t>(i);
-      start_next(i);
-    }
+std::unique_ptr<LaneRun> prepare_lane(transport::ProcessGroup& group, const schedule::Lane& lane, std::int64_t elements,
+                                      const Bases& bases, std::int64_t segment_bytes, int first_tag) {
+  const Aliasing aliasing = bases.input == bases.output ? Aliasing::in_place : Aliasing::out_of_place;
+  const std::int64_t wished = segment_bytes > 0 ? segment_bytes : default_segment_bytes(lane.chunks);
+  auto run = std::make_unique<LaneRun>(elements, segment_elements(wished, bases.element_bytes), [&](std::int64_t n) {
+    return compile(lane, group.rank(), n, bases.type, aliasing);
+  });
+  for (int i = 0; i < run->flights(); ++i) {
+    run->add(std::make_unique<Flight>(group, first_tag + i, run->flows(), bases));
   }
-
-  bool progress() {
-    bool complete = true;
-    for (std::size_t i = 0; i < flights_.size(); ++i) {
-      Flight& flight = *flights_[i];
-      if (flight.active() && flight.progress() && next_[i] < segments_) start_next(i);
-      complete = complete && !flight.active();
-    }
-    return complete;
-  }
-
- private:
-  // Flight i takes segments i, i + segments_in_flight, ... whatever finishes first: a tag carries the same segments on
-  // every rank.
-  void start_next(std::size_t i) {
-    const std::int64_t segment = next_[i];
-    flights_[i]->start(segment == segments_ - 1 ? last_ : full_, segment * segment_);
-    next_[i] += segments_in_flight;
-  }
-
-  std::int64_t segment_ = 1;
-  std::int64_t segments_ = 0;
-  std::array<std::int64_t, segments_in_flight> next_{};
-  Plan full_;
-  Plan last_;
-  std::vector<std::unique_ptr<Flight>> flights_;
-};
+  return run;
+}
 
 class ScheduleOperation final : public Operation {
  public:
@@ -276,8 +237,7 @@ class ScheduleOperation final : public Operation {
       Bases bases{buffers.input.data() + slice.begin * element_bytes,
                   buffers.output.data() + slice.begin * element_bytes, element_bytes, buffers.type};
       const int tag = options.first_tag + static_cast<int>(i) * segments_in_flight;
-      lanes_.push_back(
-          std::make_unique<LaneRun>(group, schedule.lanes[i], slice.size(), bases, options.segment_bytes, tag));
+      lanes_.push_back(prepare_lane(group, schedule.lanes[i], slice.size(), bases, options.segment_bytes, tag));
     }
   }
 

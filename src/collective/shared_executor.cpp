@@ -2,19 +2,18 @@
 #include "collective/shared_executor.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <vector>
 
 #include "base/activity.hpp"
 #include "base/error.hpp"
 #include "collective/dataflow.hpp"
+#include "collective/segments.hpp"
 #include "kernels/cpu/reduce.hpp"
 
 namespace ringmaster::collective {
 namespace {
 
-constexpr int segments_in_flight = 4;
 constexpr std::int64_t line_bytes = 128;  // two lines: processors fetch neighbours
 
 /// Out of place, a result of this size is not in any cache when it is read: stored past them.
@@ -156,92 +155,64 @@ bool Flight::progress() {
   return true;
 }
 
-/// A lane's segments, a few in flight.
+/// A lane: its segments, and the memory that they need.
 class LaneRun {
  public:
   LaneRun(const schedule::Schedule& schedule, std::size_t lane, std::int64_t elements, std::int64_t segment_bytes,
           DataType type, Aliasing aliasing, Vectors vectors, int rank)
       : type_(type) {
-    const std::int64_t quantum = 64 / size_of(type);
     const auto compiled = [&](std::int64_t n) {
       return compile_dataflow(schedule, lane, rank, n, type, aliasing, vectors);
     };
     if (elements == 0) return;
-    last_ = compiled(elements);
-    segment_ = elements;
-    segments_ = 1;
-    // Where every rank does its part in one step there is nothing to pipeline.
-    const bool one_pass = vectors == Vectors::shared && std::all_of(last_.steps_of.begin(), last_.steps_of.end(),
-                                                                    [](std::int64_t steps) { return steps <= 1; });
-    if (segment_bytes == 0 && one_pass) return;
+    segments_ = {elements, elements, compiled};
+    if (segment_bytes == 0 && one_pass(*segments_.flows().back(), vectors)) return;
     if (segment_bytes == 0) segment_bytes = chunk_bytes * std::max<std::int64_t>(schedule.lanes[lane].chunks, 1);
     if (elements * size_of(type) <= segment_bytes) return;
-    segment_ = std::max(quantum, segment_bytes / size_of(type) / quantum * quantum);
-    segments_ = (elements + segment_ - 1) / segment_;
-    if (segments_ == 1) return;
-    last_ = compiled(elements - (segments_ - 1) * segment_);
-    full_ = compiled(segment_);
+    segments_ = {elements, segment_elements(segment_bytes, size_of(type)), compiled};
   }
 
-  int flights() const { return static_cast<int>(std::min<std::int64_t>(segments_in_flight, segments_)); }
-  /// Two turns of scratch where every run is the same dataflow.
-  int turns() const { return segments_ == 1 ? 2 : 1; }
-  std::int64_t scratch_bytes() const {
-    return (std::max(full_.scratch_elements, last_.scratch_elements) * size_of(type_) + 63) / 64 * 64;
-  }
-  std::int64_t memory_bytes() const { return flights() * (line_bytes + turns() * scratch_bytes()); }
+  std::int64_t memory_bytes() const { return segments_.flights() * (line_bytes + turns() * scratch_bytes()); }
 
   /// Once the memory is there: the address of every rank's part, and of its slice of the vectors.
   void begin(LaneShape shape) {
     shape_ = std::move(shape);
     shape_.scratch_bytes = scratch_bytes();
     shape_.turns = turns();
-    for (RankMemory& memory : shape_.ranks) memory.scratch = memory.counters + flights() * line_bytes;
+    for (RankMemory& memory : shape_.ranks) memory.scratch = memory.counters + segments_.flights() * line_bytes;
     std::size_t sources = 0;
     std::size_t destinations = 0;
-    for (const Dataflow* flow : {&full_, &last_}) {
+    for (const Dataflow* flow : segments_.flows()) {
       for (const DataflowStep& step : flow->steps) {
         sources = std::max(sources, static_cast<std::size_t>(step.source_count));
         destinations = std::max(destinations, static_cast<std::size_t>(step.destination_count));
       }
     }
-    for (int i = 0; i < flights(); ++i) {
-      flights_.push_back(std::make_unique<Flight>(shape_, i, sources, destinations));
+    for (int i = 0; i < segments_.flights(); ++i) {
+      segments_.add(std::make_unique<Flight>(shape_, i, sources, destinations));
     }
   }
 
-  void start() {
-    for (std::size_t i = 0; i < flights_.size(); ++i) {
-      next_[i] = static_cast<std::int64_t>(i);
-      start_next(i);
-    }
-  }
-
-  bool progress() {
-    bool complete = true;
-    for (std::size_t i = 0; i < flights_.size(); ++i) {
-      Flight& flight = *flights_[i];
-      if (flight.active() && flight.progress() && next_[i] < segments_) start_next(i);
-      complete = complete && !flight.active();
-    }
-    return complete;
-  }
+  void start() { segments_.start(); }
+  bool progress() { return segments_.progress(); }
 
  private:
-  void start_next(std::size_t i) {
-    const std::int64_t segment = next_[i];
-    flights_[i]->start(segment == segments_ - 1 ? last_ : full_, segment * segment_);
-    next_[i] += segments_in_flight;
+  /// Where every rank does its part in one step there is nothing to pipeline.
+  static bool one_pass(const Dataflow& flow, Vectors vectors) {
+    return vectors == Vectors::shared &&
+           std::all_of(flow.steps_of.begin(), flow.steps_of.end(), [](std::int64_t steps) { return steps <= 1; });
+  }
+  /// Two turns of scratch where every run is the same dataflow.
+  int turns() const { return segments_.count() == 1 ? 2 : 1; }
+  std::int64_t scratch_bytes() const {
+    std::int64_t elements = 0;
+    for (const Dataflow* flow : segments_.flows()) elements = std::max(elements, flow->scratch_elements);
+    return (elements * size_of(type_) + 63) / 64 * 64;
   }
 
   DataType type_;
-  std::int64_t segment_ = 1;
-  std::int64_t segments_ = 0;
-  Dataflow full_;
-  Dataflow last_;
   LaneShape shape_;
-  std::array<std::int64_t, segments_in_flight> next_{};
-  std::vector<std::unique_ptr<Flight>> flights_;
+  Segments<Dataflow, Flight> segments_;
 };
 
 class SharedOperation final : public Operation {
