@@ -48,10 +48,14 @@ TEST_P(EveryScheduleOnThreads, AddsRealNumbers) {
   const auto p = static_cast<std::size_t>(ranks);
   run_as_threads(ranks, [&](ProcessGroup& group) {
     for (AllreduceChoice choice : schedule_choices()) {
+      // For shared memory every rank compiles the programs of all ranks: a sample where they are many.
+      const bool sampled = choice.transport == Transport::shared_memory && ranks > 8;
+      std::vector<std::size_t> counts{0, 1, 2, p - 1, p, p + 1, 1000};
+      if (sampled) counts = {p - 1, 1000};
       for (const std::int64_t segment : {0, 256}) {
         choice.segment_bytes = segment;
-        for (const std::size_t count :
-             {std::size_t{0}, std::size_t{1}, std::size_t{2}, p - 1, p, p + 1, std::size_t{1000}}) {
+        if (sampled && segment != 0 && ranks % 4 != 0) continue;
+        for (const std::size_t count : counts) {
           test::reduce_and_check<float>(group, choice, count, Placement::in_place);
           test::reduce_and_check<double>(group, choice, count, Placement::out_of_place);
         }
