@@ -51,10 +51,10 @@ TEST_P(EveryScheduleOnThreads, AddsRealNumbers) {
       // For shared memory every rank compiles the programs of all ranks: a sample where they are many.
       const bool sampled = choice.transport == Transport::shared_memory && ranks > 8;
       std::vector<std::size_t> counts{0, 1, 2, p - 1, p, p + 1, 1000};
-      if (sampled) counts = {p - 1, 1000};
+      if (sampled) counts = {1000};
       for (const std::int64_t segment : {0, 256}) {
         choice.segment_bytes = segment;
-        if (sampled && segment != 0 && ranks % 4 != 0) continue;
+        if (sampled && (segment == 0) == (ranks % 2 == 0)) continue;
         for (const std::size_t count : counts) {
           test::reduce_and_check<float>(group, choice, count, Placement::in_place);
           test::reduce_and_check<double>(group, choice, count, Placement::out_of_place);
