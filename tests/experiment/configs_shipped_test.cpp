@@ -42,13 +42,18 @@ TEST(ShippedConfigs, EveryModelCanBeNamed) {
   EXPECT_GE(found, 4);
 }
 
-TEST(ShippedConfigs, TheQuickstartHasTwoWorkloadsAndAllSixCollectives) {
+TEST(ShippedConfigs, TheQuickstartHasTwoWorkloadsAllSixCollectivesAndSharedMemory) {
   const Config config = load_config((configs / "quickstart.yaml").string(), {});
   for (const char* workload : {"transformer", "mlp"}) {
     const auto measured = std::count_if(config.points.begin(), config.points.end(), [&](const PlannedPoint& point) {
       return point.workload == workload && (point.role == "variant" || point.role == "baseline");
     });
-    EXPECT_EQ(measured, 6) << workload;
+    EXPECT_EQ(measured, 7) << workload;
+    const auto shared = std::count_if(config.points.begin(), config.points.end(), [&](const PlannedPoint& point) {
+      return point.workload == workload && point.role == "variant" &&
+             point.setup.train.allreduce.transport == collective::Transport::shared_memory;
+    });
+    EXPECT_EQ(shared, 1) << workload;
   }
 }
 
