@@ -94,15 +94,17 @@ void write_verdicts(const result::Run& run, const Painter& painter, std::ostream
   if (!any) return;
   out << "#\n# " << painter.paint("against the library, in place", Style::bold)
       << " (paired rounds, 95 % intervals, corrected over the table)\n";
-  out << painter.paint(fmt::format("# {:>11}  {:<22}  {:<30}  {:>11}  {:>9}", "size", "variant", "verdict",
+  std::size_t width = 0;
+  for (const BenchSummary& summary : summaries) width = std::max(width, printable(summary.row->variant).size());
+  out << painter.paint(fmt::format("# {:>11}  {:<{}}  {:<30}  {:>11}  {:>9}", "size", "variant", width, "verdict",
                                    "transfer us", "skew us"),
                        Style::dim)
       << "\n";
   for (const BenchSummary& summary : summaries) {
     const BenchSide& side = summary.in_place;
-    out << fmt::format("{:>13}  {:<22}  {:<30}  {:>11}  {:>9}\n", summary.row->bytes, printable(summary.row->variant),
-                       summary.row->role == "baseline" ? "(the library)" : side.verdict, time_text(side.transfer_us),
-                       time_text(side.skew_us));
+    out << fmt::format("{:>13}  {:<{}}  {:<30}  {:>11}  {:>9}\n", summary.row->bytes, printable(summary.row->variant),
+                       width, summary.row->role == "baseline" ? "(the library)" : side.verdict,
+                       time_text(side.transfer_us), time_text(side.skew_us));
   }
 }
 
