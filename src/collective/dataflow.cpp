@@ -211,7 +211,7 @@ void Compiler::apply_writes(Rank rank, int round) {
   for (auto& [to, contributions] : writes_) {
     const std::int64_t elements = range_of(to).size();
     std::stable_sort(contributions.begin(), contributions.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+                     [&](const auto& a, const auto& b) { return lane_.place_of(a.first) < lane_.place_of(b.first); });
     std::vector<int> sources;
     for (const auto& contribution : contributions) sources.push_back(contribution.second);
     const bool nothing = sources.size() == 1 && sources.front() == current_[index(rank, to)];

@@ -231,7 +231,9 @@ void Compiler::plan_sums() {
   for (auto& entry : added_) {
     Gathered next{entry.second.first, std::move(entry.second.second)};
     std::stable_sort(next.contributions.begin(), next.contributions.end(),
-                     [](const Contribution& a, const Contribution& b) { return a.source < b.source; });
+                     [&](const Contribution& a, const Contribution& b) {
+                       return lane_.place_of(a.source) < lane_.place_of(b.source);
+                     });
     RINGMASTER_ASSERT(!reads_a_sum(next, runs), "a sum reads what another sum of its round writes: split the round");
     if (!runs.empty() && continues(runs.back(), next)) {
       runs.back().destination.elements += next.destination.elements;

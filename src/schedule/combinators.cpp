@@ -71,6 +71,10 @@ Lane relabel(Lane lane, std::vector<Rank> order) {
   std::vector<Rank> place(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) place[static_cast<std::size_t>(order[i])] = static_cast<Rank>(i);
   Lane relabelled = lane;
+  relabelled.place = place;
+  if (!lane.place.empty()) {
+    for (Rank& p : relabelled.place) p = lane.place[static_cast<std::size_t>(p)];
+  }
   relabelled.program = [inner = std::move(lane.program), order = std::move(order),
                         place = std::move(place)](Rank rank) {
     Program program = inner(place[static_cast<std::size_t>(rank)]);

@@ -6,9 +6,10 @@
 // Semantics. All transfers of a round are concurrent: everything read in a round (sends, copies, the local
 // operand of a reduction) is the state before the round, and everything written is visible after it. Sends and
 // receives match by (source, destination, lane, round, ordinal). Contributions to a chunk in one round are added
-// in the order of their source ranks with the own value at the own rank's place, left to right: this order is
-// part of the meaning, because it decides the bits. Input may alias output (in place): the same schedule serves
-// both, so it must not read an input chunk after it wrote the output chunk of that number.
+// in the order of their source ranks (in a lane with a rank order of its own, of their places in it) with the own
+// value at the own rank's place, left to right: this order is part of the meaning, because it decides the bits.
+// Input may alias output (in place): the same schedule serves both, so it must not read an input chunk after it
+// wrote the output chunk of that number.
 // Values; pure functions of (rank, ranks, parameters); thread safe.
 #pragma once
 
@@ -76,6 +77,9 @@ struct Lane {
   int slots = 0;
   std::int64_t weight = 1;
   std::function<Program(Rank)> program;
+  std::vector<Rank> place = {};  // of each rank in the lane's rank order, which orders sums; empty: the rank itself
+
+  Rank place_of(Rank rank) const { return place.empty() ? rank : place[static_cast<std::size_t>(rank)]; }
 };
 
 /// What must hold at the end (P ranks, chunk c of `chunks`; "owner of c" is c mod P for reduce_scatter/all_gather).

@@ -128,7 +128,7 @@ struct Write {
   Expression plain_value = undefined;
   Expression operand = undefined;
   bool operands_differ = false;
-  std::vector<std::pair<Rank, Expression>> added;
+  std::vector<std::pair<Rank, Expression>> added;  // by place in the rank order
 };
 
 class LaneProof {
@@ -240,7 +240,7 @@ void LaneProof::add_contribution(Rank rank, const Transfer& transfer, std::int64
   Write& write = writes_[memory.cell(transfer.to, target)];
   if (!write.added.empty() && write.operand != operand) write.operands_differ = true;
   write.operand = operand;
-  write.added.emplace_back(source, value);
+  write.added.emplace_back(lane_.place_of(source), value);
 }
 
 void LaneProof::receive_all(Rank rank, int round) {
@@ -298,7 +298,7 @@ void LaneProof::receive_all(Rank rank, int round) {
   }
 }
 
-// Contributions in the order of their source ranks, the own value in its place, left to right.
+// Contributions in the rank order of their sources, the own value in its place, left to right.
 void LaneProof::apply(Rank rank, int round) {
   Memory& memory = memory_[static_cast<std::size_t>(rank)];
   for (auto& [cell, write] : writes_) {
@@ -309,7 +309,7 @@ void LaneProof::apply(Rank rank, int round) {
       memory[cell] = write.plain_value;
       continue;
     }
-    write.added.emplace_back(rank, write.operand);
+    write.added.emplace_back(lane_.place_of(rank), write.operand);
     std::sort(write.added.begin(), write.added.end());
     Expression total = undefined;
     for (const auto& [source, value] : write.added) {
