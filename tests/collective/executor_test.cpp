@@ -4,7 +4,9 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "../schedule/choices.hpp"
 #include "base/error.hpp"
+#include "base/random.hpp"
 #include "cases.hpp"
 #include "collective/executor.hpp"
 #include "collective/plan.hpp"
@@ -18,19 +20,18 @@ using test::Placement;
 using transport::ProcessGroup;
 using transport::run_as_threads;
 
-/// Every schedule with every text parameter, over messages and over shared memory.
-std::vector<AllreduceChoice> schedule_choices() {
+using ParameterChoices = std::vector<Parameters> (*)(std::span<const ParameterSpec>);
+
+/// Every schedule that takes so many ranks, with those parameters, over messages and over shared memory.
+std::vector<AllreduceChoice> schedule_choices(int ranks, ParameterChoices parameters = test::text_choices) {
   std::vector<AllreduceChoice> choices;
   for (const VariantInfo& variant : allreduce_variants()) {
     if (variant.is_library) continue;
-    AllreduceChoice choice;
-    choice.algorithm = variant.name;
-    choices.push_back(choice);
-    for (const ParameterSpec& spec : variant.parameters) {
-      for (const std::string& value : spec.choices) {
-        choice.parameters.set(spec.name, value);
-        choices.push_back(choice);
-      }
+    for (const Parameters& chosen : parameters(variant.parameters)) {
+      AllreduceChoice choice;
+      choice.algorithm = variant.name;
+      choice.parameters = chosen;
+      if (supports(choice, ranks)) choices.push_back(choice);
     }
   }
   const std::size_t schedules = choices.size();
@@ -47,7 +48,7 @@ TEST_P(EveryScheduleOnThreads, AddsRealNumbers) {
   const int ranks = GetParam();
   const auto p = static_cast<std::size_t>(ranks);
   run_as_threads(ranks, [&](ProcessGroup& group) {
-    for (AllreduceChoice choice : schedule_choices()) {
+    for (AllreduceChoice choice : schedule_choices(ranks)) {
       // For shared memory every rank compiles the programs of all ranks: a sample where they are many.
       const bool sampled = choice.transport == Transport::shared_memory && ranks > 8;
       std::vector<std::size_t> counts{0, 1, 2, p - 1, p, p + 1, 1000};
@@ -65,11 +66,23 @@ TEST_P(EveryScheduleOnThreads, AddsRealNumbers) {
 }
 
 TEST_P(EveryScheduleOnThreads, LeavesTheSameBitsOnEveryRank) {
+  std::vector<int> shuffled;
+  for (const std::int64_t rank : Random(3).permutation(GetParam())) shuffled.push_back(static_cast<int>(rank));
+  run_as_threads(GetParam(), [&](ProcessGroup& group) {
+    for (AllreduceChoice choice : schedule_choices(group.size())) {
+      test::expect_same_bits(group, choice);
+      choice.rank_order = shuffled;
+      test::expect_same_bits(group, choice);
+    }
+  });
+}
+
+TEST_P(EveryScheduleOnThreads, AddsRealNumbersWithOtherIntegerParameters) {
   run_as_threads(GetParam(), [](ProcessGroup& group) {
-    for (AllreduceChoice choice : schedule_choices()) {
-      test::expect_same_bits(group, choice);
-      for (int rank = group.size() - 1; rank >= 0; --rank) choice.rank_order.push_back(rank);
-      test::expect_same_bits(group, choice);
+    const Placement placement = group.size() % 2 == 0 ? Placement::in_place : Placement::out_of_place;
+    for (const AllreduceChoice& choice : schedule_choices(group.size(), test::integer_choices)) {
+      if (choice.transport == Transport::shared_memory && group.size() > 8) continue;
+      test::reduce_and_check<float>(group, choice, 1000, placement);
     }
   });
 }
@@ -77,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, EveryScheduleOnThreads, testing::Range(1, 18));
 
 TEST(ExecutorOnThreads, LongVectorsInManySegments) {
   run_as_threads(3, [](ProcessGroup& group) {
-    for (AllreduceChoice choice : schedule_choices()) {
+    for (AllreduceChoice choice : schedule_choices(group.size())) {
       choice.segment_bytes = 64 << 10;
       test::reduce_and_check<float>(group, choice, 300'001, Placement::in_place);
       test::reduce_and_check<float>(group, choice, 300'001, Placement::out_of_place);
@@ -166,7 +179,7 @@ TEST(Plan, HasAlignedBordersAndFusedSums) {
   EXPECT_EQ(compile(lane, 0, 100, DataType::float32, Aliasing::out_of_place).sums[0].time, SumTime::after_receives);
 }
 
-// A region of several ranges is packed; nothing in the registry needs it yet, so a schedule is made here.
+// A region of several ranges is packed.
 TEST(Plan, ScatteredRegionsArePacked) {
   schedule::Schedule schedule;
   schedule.name = "scattered";

@@ -5,11 +5,28 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "base/registry.hpp"
+#include "choices.hpp"
 #include "schedule/builders.hpp"
 #include "schedule/combinators.hpp"
 
 namespace ringmaster::schedule {
 namespace {
+
+/// One parameter other than its default.
+template <class Value>
+Parameters set(const char* name, Value value) {
+  Parameters parameters;
+  parameters.set(name, std::move(value));
+  return parameters;
+}
+Parameters set(const char* name, const char* value) { return set(name, std::string(value)); }
+
+std::vector<Rank> shuffled(int ranks) {
+  std::vector<Rank> order;
+  for (const std::int64_t rank : Random(7).permutation(ranks)) order.push_back(static_cast<Rank>(rank));
+  return order;
+}
 
 std::vector<int> rank_counts() {
   std::vector<int> counts;
@@ -18,42 +35,61 @@ std::vector<int> rank_counts() {
   return counts;
 }
 
-/// Every choice of every text parameter of a builder.
-std::vector<Parameters> all_parameters(const Builder& builder) {
-  std::vector<Parameters> all{default_parameters(builder.parameters)};
-  for (const ParameterSpec& spec : builder.parameters) {
-    for (const std::string& choice : spec.choices) {
-      Parameters parameters = default_parameters(builder.parameters);
-      parameters.set(spec.name, choice);
-      all.push_back(parameters);
-    }
-  }
-  return all;
+Verdict answer(const Builder& builder, const Parameters& parameters, int ranks) {
+  return builder.supports(completed(builder, {ranks, {}, parameters}));
 }
 
-class EverySchedule : public testing::TestWithParam<const Builder*> {};
+class EverySchedule : public testing::TestWithParam<const Builder*> {
+ protected:
+  /// Where the builder says yes.
+  static void expect_proved(const BuildContext& context) {
+    if (!answer(*GetParam(), context.parameters, context.ranks)) return;
+    const Schedule schedule = build(GetParam()->name, context);
+    const Proof proof = verify(schedule);
+    ASSERT_TRUE(proof.ok()) << schedule.name << " at " << context.ranks << ": " << proof.problems.front();
+  }
+};
 
 TEST_P(EverySchedule, IsProvedForEveryRankCount) {
-  for (const Parameters& parameters : all_parameters(*GetParam())) {
-    for (const int ranks : rank_counts()) {
-      const Schedule schedule = build(GetParam()->name, {ranks, {}, parameters});
-      const Proof proof = verify(schedule);
-      ASSERT_TRUE(proof.ok()) << schedule.name << " at " << ranks << ": " << proof.problems.front();
-    }
+  for (const Parameters& parameters : test::text_choices(GetParam()->parameters)) {
+    for (const int ranks : rank_counts()) expect_proved({ranks, {}, parameters});
+  }
+}
+
+TEST_P(EverySchedule, IsProvedForOtherIntegerParameters) {
+  for (const Parameters& parameters : test::integer_choices(GetParam()->parameters)) {
+    for (int ranks = 1; ranks <= 40; ++ranks) expect_proved({ranks, {}, parameters});
+    expect_proved({64, {}, parameters});
   }
 }
 
 TEST_P(EverySchedule, IsProvedInAnyRankOrder) {
-  for (const int ranks : {2, 3, 5, 8, 13}) {
-    std::vector<Rank> order;
-    for (const std::int64_t rank : Random(7).permutation(ranks)) order.push_back(static_cast<Rank>(rank));
-    const Proof proof = verify(build(GetParam()->name, {ranks, order, {}}));
-    ASSERT_TRUE(proof.ok()) << ranks << ": " << proof.problems.front();
+  std::vector<Parameters> all = test::integer_choices(GetParam()->parameters);
+  for (const Parameters& parameters : test::text_choices(GetParam()->parameters)) all.push_back(parameters);
+  for (const Parameters& parameters : all) {
+    for (const int ranks : {2, 3, 5, 6, 8, 9, 13, 16}) expect_proved({ranks, shuffled(ranks), parameters});
+  }
+}
+
+// A torus needs rows and columns. Nobody else may refuse a rank count.
+TEST_P(EverySchedule, RefusesNoRankCountUnlessItIsATorus) {
+  for (const Parameters& parameters : test::text_choices(GetParam()->parameters)) {
+    std::vector<int> refused;
+    for (const int ranks : rank_counts()) {
+      const Verdict verdict = answer(*GetParam(), parameters, ranks);
+      EXPECT_EQ(verdict.ok, verdict.reason.empty());
+      if (verdict) continue;
+      refused.push_back(ranks);
+      EXPECT_THROW(build(GetParam()->name, {ranks, {}, parameters}), UserError);
+    }
+    const std::vector<int> without_factors{1, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 127};
+    EXPECT_EQ(refused, std::string(GetParam()->name) == "torus" ? without_factors : std::vector<int>{});
   }
 }
 
 TEST_P(EverySchedule, ReceivesWhatIsSent) {
   for (const int ranks : {2, 5, 8, 31}) {
+    if (!answer(*GetParam(), {}, ranks)) continue;
     const Counts counts = count(build(GetParam()->name, {ranks, {}, {}}));
     double received = 0;
     for (const double r : counts.received) received += r;
@@ -93,9 +129,7 @@ TEST(CanonicalForm, FindsSchedulesThatAreTheSame) {
   EXPECT_NE(form("ring", 2), form("tree", 2));
   EXPECT_NE(form("ring", 4), form("rabenseifner", 4));
   EXPECT_NE(form("ring", 2), form("ring", 3));
-  Parameters one_shot;
-  one_shot.set("form", std::string("one-shot"));
-  EXPECT_EQ(canonical_form(build("direct", {2, {}, one_shot})), form("recursive-doubling", 2));
+  EXPECT_EQ(canonical_form(build("direct", {2, {}, set("form", "one-shot")})), form("recursive-doubling", 2));
 }
 
 TEST(Draw, ShowsEveryRoundAndRank) {
@@ -293,15 +327,19 @@ TEST(PlantedBroken, RandomSingleChangesAreFound) {
   int found = 0;
   constexpr int trials = 300;
   for (int trial = 0; trial < trials; ++trial) {
-    const char* name = builders()[random.below(builders().size())]->name;
-    const int ranks = 3 + static_cast<int>(random.below(6));
+    const Builder& builder = *builders()[random.below(builders().size())];
+    const char* name = builder.name;
+    int ranks = 3 + static_cast<int>(random.below(6));
+    while (!answer(builder, {}, ranks)) ++ranks;
     const auto victim = static_cast<Rank>(random.below(static_cast<std::uint64_t>(ranks)));
     const std::uint64_t pick = random.next();
     const Schedule schedule = edited(name, ranks, [=](Rank rank, Program& program) {
       if (rank != victim) return;
       std::vector<Transfer*> all;
       for (Round& round : program) {
-        for (Transfer& t : round.transfers) all.push_back(&t);
+        for (Transfer& t : round.transfers) {
+          if (t.kind != TransferKind::copy) all.push_back(&t);  // a copy has no peer
+        }
       }
       Transfer& t = *all[pick % all.size()];
       t.peer = (t.peer + 1 == victim ? t.peer + 2 : t.peer + 1) % ranks;
