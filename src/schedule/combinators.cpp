@@ -2,33 +2,31 @@
 #include "schedule/combinators.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <memory>
+#include <numeric>
 #include <utility>
 
 #include "base/error.hpp"
+#include "schedule/programs.hpp"
 
 namespace ringmaster::schedule {
 namespace {
 
 Region region(Space space, ChunkRange chunks) { return {space, 0, {chunks}}; }
 
-void map_peers(Program& program, const std::vector<Rank>& order) {
-  for (Round& round : program) {
-    for (Transfer& transfer : round.transfers) {
-      if (transfer.kind != TransferKind::copy) transfer.peer = order[static_cast<std::size_t>(transfer.peer)];
-    }
-  }
-}
+/// The pairs of a fold: ranks 0 and 1, 2 and 3, ... of the first 2 * pairs.
+struct Pairing {
+  int pairs = 0;
+  HandsOver who = HandsOver::even;
 
-/// A rank that has added a neighbour's vector finds its own operand in the output.
-void read_output(Program& program) {
-  for (Round& round : program) {
-    for (Transfer& transfer : round.transfers) {
-      if (transfer.from.space == Space::input) transfer.from.space = Space::output;
-    }
+  bool paired(Rank rank) const { return rank < 2 * pairs; }
+  bool hands_over(Rank rank) const { return paired(rank) && (rank % 2 == 0) == (who == HandsOver::even); }
+  Rank partner(Rank rank) const { return rank ^ 1; }
+  Rank place(Rank rank) const { return paired(rank) ? rank / 2 : rank - pairs; }
+  Rank player(Rank place) const {
+    if (place >= pairs) return place + pairs;
+    return 2 * place + (who == HandsOver::even ? 1 : 0);
   }
-}
+};
 
 }  // namespace
 
@@ -49,10 +47,9 @@ Lane sequence(Lane first, Lane second) {
   Lane lane = first;
   lane.rounds = first.rounds + second.rounds;
   lane.slots = std::max(first.slots, second.slots);
-  lane.program = [a = std::move(first.program), b = std::move(second.program)](Rank rank) {
+  lane.program = [a = std::move(first.program), b = std::move(second.program), rounds = first.rounds](Rank rank) {
     Program program = a(rank);
-    Program rest = b(rank);
-    program.insert(program.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+    overlay(program, b(rank), static_cast<std::size_t>(rounds));
     return program;
   };
   return lane;
@@ -64,6 +61,34 @@ Schedule side_by_side(std::string name, int ranks, std::vector<Lane> lanes) {
   schedule.ranks = ranks;
   schedule.lanes = std::move(lanes);
   return schedule;
+}
+
+Lane merged(const Schedule& schedule) {
+  if (schedule.lanes.size() == 1) return schedule.lanes.front();
+  std::int64_t common = 1;  // chunks that each unit of weight is cut into
+  for (const Lane& lane : schedule.lanes) common = std::lcm(common, lane.chunks);
+  Lane whole;
+  whole.chunks = 0;
+  std::vector<ChunkMap> maps;
+  for (const Lane& lane : schedule.lanes) {
+    RINGMASTER_ASSERT(lane.slots == 0, "lanes with slots cannot be merged");
+    const std::int64_t each = lane.weight * common / lane.chunks;
+    maps.emplace_back([first = whole.chunks, each](std::int64_t chunk) {
+      return std::vector<ChunkRange>{{first + chunk * each, each}};
+    });
+    whole.chunks += lane.weight * common;
+    whole.rounds = std::max(whole.rounds, lane.rounds);
+  }
+  whole.program = [lanes = schedule.lanes, maps = std::move(maps)](Rank rank) {
+    Program program;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      Program part = lanes[i].program(rank);
+      map_chunks(part, maps[i]);
+      overlay(program, part, 0);
+    }
+    return program;
+  };
+  return whole;
 }
 
 Lane relabel(Lane lane, std::vector<Rank> order) {
@@ -84,35 +109,53 @@ Lane relabel(Lane lane, std::vector<Rank> order) {
   return relabelled;
 }
 
-Lane fold(int ranks, const std::function<Lane(int)>& make) {
-  const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
-  const int extra = ranks - core;
-  Lane inner = make(core);
-  if (extra == 0) return inner;
-  std::vector<Rank> members;  // rank that plays each core rank: the odd one of a pair, then the rest
-  for (int i = 0; i < core; ++i) members.push_back(i < extra ? 2 * i + 1 : i + extra);
-  const ChunkRange all{0, inner.chunks};
-  Lane lane = inner;
-  lane.rounds = inner.rounds + 2;
-  lane.program = [inner = std::move(inner), members = std::move(members), extra, all](Rank rank) {
-    Program program(static_cast<std::size_t>(inner.rounds) + 2);
-    const bool paired = rank < 2 * extra;
-    if (paired && rank % 2 == 0) {
-      program.front().transfers = {send(rank + 1, Space::input, all)};
-      program.back().transfers = {receive(rank + 1, all)};
-      return program;
-    }
-    Program middle = inner.program(paired ? rank / 2 : rank - extra);
-    map_peers(middle, members);
-    if (paired) {
-      read_output(middle);
-      program.front().transfers = {receive_reduce(rank - 1, Space::input, all)};
-      program.back().transfers = {send(rank - 1, Space::output, all)};
-    }
-    std::move(middle.begin(), middle.end(), program.begin() + 1);
+Lane there_and_back(Lane reduction) {
+  Lane lane = reduction;
+  lane.rounds = 2 * reduction.rounds;
+  lane.program = [there = std::move(reduction)](Rank rank) {
+    Program program = there.program(rank);
+    program.resize(static_cast<std::size_t>(there.rounds));
+    overlay(program, mirrored(program), program.size());
     return program;
   };
   return lane;
+}
+
+Lane fold(int ranks, int core, const MakeLane& make, HandsOver who) {
+  RINGMASTER_ASSERT(core <= ranks && ranks - core <= core, "a fold to less than half of the ranks");
+  if (core == ranks) return make(core);
+  const Pairing pairing{ranks - core, who};
+  Lane inner = make(core);
+  std::vector<Rank> players;
+  for (Rank place = 0; place < core; ++place) players.push_back(pairing.player(place));
+  const ChunkRange all{0, inner.chunks};
+  Lane lane = inner;
+  lane.rounds = inner.rounds + 2;
+  lane.place.clear();
+  lane.program = [inner = std::move(inner), players = std::move(players), pairing, all](Rank rank) {
+    Program program(static_cast<std::size_t>(inner.rounds) + 2);
+    const Rank partner = pairing.partner(rank);
+    if (pairing.hands_over(rank)) {
+      program.front().transfers = {send(partner, Space::input, all)};
+      program.back().transfers = {receive(partner, all)};
+      return program;
+    }
+    Program middle = inner.program(pairing.place(rank));
+    map_peers(middle, players);
+    overlay(program, middle, 1);
+    if (pairing.paired(rank)) {
+      program.front().transfers = {receive_reduce(partner, Space::input, all)};
+      program.back().transfers = {send(partner, Space::output, all)};
+      settle(program);
+    }
+    return program;
+  };
+  return lane;
+}
+
+std::vector<Lane> fold_halves(int ranks, int core, const MakeLane& make) {
+  if (core == ranks) return {make(core)};
+  return {fold(ranks, core, make, HandsOver::even), fold(ranks, core, make, HandsOver::odd)};
 }
 
 Lane alone() {

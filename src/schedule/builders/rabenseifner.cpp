@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rabenseifner: reduce-scatter by recursive halving, all-gather by recursive doubling. 2 log2 p steps and the least
 // bytes for powers of two; other rank counts are folded. (Thakur, Rabenseifner, Gropp 2005, section 4.5.)
+#include <bit>
+
 #include "schedule/builders.hpp"
 #include "schedule/combinators.hpp"
 
@@ -10,7 +12,7 @@ namespace {
 /// The `size` chunks, aligned to their number, that hold chunk `rank`.
 ChunkRange window(Rank rank, int size) { return {rank / size * size, size}; }
 
-Program halving_and_doubling(Rank rank, int ranks) {
+Program halving(Rank rank, int ranks) {
   Program program;
   for (int distance = ranks / 2; distance >= 1; distance /= 2) {
     const Rank peer = rank ^ distance;
@@ -19,26 +21,22 @@ Program halving_and_doubling(Rank rank, int ranks) {
     round.transfers = {send(peer, own, window(peer, distance)), receive_reduce(peer, own, window(rank, distance))};
     program.push_back(std::move(round));
   }
-  for (int distance = 1; distance < ranks; distance *= 2) {
-    const Rank peer = rank ^ distance;
-    Round round;
-    round.transfers = {send(peer, Space::output, window(rank, distance)), receive(peer, window(peer, distance))};
-    program.push_back(std::move(round));
-  }
   return program;
 }
 
+/// The way back of recursive halving is recursive doubling.
 Lane lane_for(int ranks) {
   Lane lane;
   lane.chunks = ranks;
-  for (int distance = 1; distance < ranks; distance *= 2) lane.rounds += 2;
-  lane.program = [ranks](Rank rank) { return halving_and_doubling(rank, ranks); };
-  return lane;
+  for (int distance = 1; distance < ranks; distance *= 2) ++lane.rounds;
+  lane.program = [ranks](Rank rank) { return halving(rank, ranks); };
+  return there_and_back(lane);
 }
 
 Schedule build(const BuildContext& context) {
   if (context.ranks == 1) return side_by_side("rabenseifner", 1, {alone()});
-  return side_by_side("rabenseifner", context.ranks, {relabel(fold(context.ranks, lane_for), context.order)});
+  const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(context.ranks)));
+  return side_by_side("rabenseifner", context.ranks, {relabel(fold(context.ranks, core, lane_for), context.order)});
 }
 
 }  // namespace

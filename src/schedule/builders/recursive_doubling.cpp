@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recursive doubling: ranks at distance 1, 2, 4, ... exchange whole vectors and add. log2 p steps, log2 p vectors
 // sent: best for short vectors. Other rank counts are folded. (Thakur, Rabenseifner, Gropp 2005, section 4.5.)
+#include <bit>
+
 #include "schedule/builders.hpp"
 #include "schedule/combinators.hpp"
 
@@ -27,7 +29,8 @@ Lane exchange(int ranks) {
 Schedule build(const BuildContext& context) {
   const std::string name = "recursive-doubling";
   if (context.ranks == 1) return side_by_side(name, 1, {alone()});
-  return side_by_side(name, context.ranks, {relabel(fold(context.ranks, exchange), context.order)});
+  const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(context.ranks)));
+  return side_by_side(name, context.ranks, {relabel(fold(context.ranks, core, exchange), context.order)});
 }
 
 }  // namespace

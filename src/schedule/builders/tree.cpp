@@ -31,33 +31,17 @@ Program reduce_to_first(Rank rank, int ranks) {
   return program;
 }
 
-Program broadcast_from_first(Rank rank, int ranks) {
-  const int steps = steps_for(ranks);
-  Program program(static_cast<std::size_t>(steps));
-  for (int step = 0; step < steps; ++step) {
-    const int distance = 1 << (steps - 1 - step);
-    auto& transfers = program[static_cast<std::size_t>(step)].transfers;
-    if (rank % (2 * distance) == 0 && rank + distance < ranks) {
-      transfers = {send(rank + distance, Space::output, {})};
-    } else if (rank % (2 * distance) == distance) {
-      transfers = {receive(rank - distance, {})};
-    }
-  }
-  return program;
-}
-
-Lane half(int ranks, Program (*program)(Rank, int)) {
+Lane reduction(int ranks) {
   Lane lane;
   lane.rounds = steps_for(ranks);
-  lane.program = [ranks, program](Rank rank) { return program(rank, ranks); };
+  lane.program = [ranks](Rank rank) { return reduce_to_first(rank, ranks); };
   return lane;
 }
 
 Schedule build(const BuildContext& context) {
   const int ranks = context.ranks;
   if (ranks == 1) return side_by_side("tree", 1, {alone()});
-  const Lane lane = sequence(half(ranks, reduce_to_first), half(ranks, broadcast_from_first));
-  return side_by_side("tree", ranks, {relabel(lane, context.order)});
+  return side_by_side("tree", ranks, {relabel(there_and_back(reduction(ranks)), context.order)});
 }
 
 }  // namespace
