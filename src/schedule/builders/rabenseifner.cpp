@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rabenseifner: reduce-scatter by recursive halving, all-gather by recursive doubling. 2 log2 p steps and the least
-// bytes for powers of two; other rank counts are folded. (Thakur, Rabenseifner, Gropp 2005, section 4.5.)
+// bytes for powers of two; other rank counts are folded, each half of the vector another way round. (Thakur,
+// Rabenseifner, Gropp 2005, section 4.5.)
 #include <bit>
 
 #include "schedule/builders.hpp"
@@ -36,7 +37,9 @@ Lane lane_for(int ranks) {
 Schedule build(const BuildContext& context) {
   if (context.ranks == 1) return side_by_side("rabenseifner", 1, {alone()});
   const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(context.ranks)));
-  return side_by_side("rabenseifner", context.ranks, {relabel(fold(context.ranks, core, lane_for), context.order)});
+  std::vector<Lane> lanes = fold_halves(context.ranks, core, lane_for);
+  for (Lane& lane : lanes) lane = relabel(lane, context.order);
+  return side_by_side("rabenseifner", context.ranks, std::move(lanes));
 }
 
 }  // namespace
