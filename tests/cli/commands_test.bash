@@ -22,7 +22,7 @@ expect_code 2 "report without a run"
 expect_in err 'nowhere' "report without a run"
 run "$RINGMASTER" list
 expect_code 0 "list"
-for word in library ring recursive-doubling rabenseifner tree direct mlp transformer layers text synthetic; do
+for word in library ring recursive-doubling rabenseifner tree direct torus swing hierarchical mlp transformer layers text synthetic; do
   expect_in out "^ +$word" "list"
 done
 run "$RINGMASTER" list schedule ring --ranks 4

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <set>
+
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/registry.hpp"
@@ -130,6 +133,182 @@ TEST(CanonicalForm, FindsSchedulesThatAreTheSame) {
   EXPECT_NE(form("ring", 4), form("rabenseifner", 4));
   EXPECT_NE(form("ring", 2), form("ring", 3));
   EXPECT_EQ(canonical_form(build("direct", {2, {}, set("form", "one-shot")})), form("recursive-doubling", 2));
+}
+
+// What the literature gives two names, and parameters that lead to the same.
+TEST(CanonicalForm, FindsTheSameAlgorithmUnderOtherNames) {
+  const auto form = [](const char* name, int ranks, const Parameters& parameters) {
+    return canonical_form(build(name, {ranks, {}, parameters}));
+  };
+  for (const int ranks : {2, 3, 4, 6, 7, 8, 12, 16, 31, 64}) {
+    EXPECT_EQ(form("bine", ranks, set("form", "butterfly")), form("swing", ranks, {})) << ranks;
+    EXPECT_EQ(form("multi-ring", ranks, set("lanes", std::int64_t{1})), form("ring", ranks, {})) << ranks;
+    EXPECT_EQ(form("hierarchical", ranks, set("group", std::int64_t{1})), form("ring", ranks, {})) << ranks;
+    EXPECT_EQ(form("hierarchical", ranks, set("group", std::int64_t{ranks})), form("direct", ranks, {})) << ranks;
+  }
+  for (const int ranks : {2, 4, 8, 64}) {
+    EXPECT_EQ(form("recursive-multiplying", ranks, set("radix", std::int64_t{2})),
+              form("recursive-doubling", ranks, {}));
+    EXPECT_EQ(form("recursive-multiplying", ranks, set("radix", std::int64_t{64})),
+              form("direct", ranks, set("form", "one-shot")));
+  }
+  for (const int ranks : {4, 6, 12, 36, 64}) {
+    EXPECT_EQ(form("hierarchical", ranks,
+                   [&] {
+                     Parameters parameters = set("inner", "ring");
+                     int rows = 1;
+                     for (int f = 2; f * f <= ranks; ++f) rows = ranks % f == 0 ? f : rows;
+                     parameters.set("group", std::int64_t{ranks / rows});
+                     return parameters;
+                   }()),
+              form("torus", ranks, {}));
+  }
+}
+
+// --- What the builders promise beyond the right sum. ---
+
+TEST(Folding, OfHalvesSendsAlmostTheOptimum) {
+  for (const char* name : {"rabenseifner", "swing"}) {
+    for (const int ranks : rank_counts()) {
+      if (ranks == 1) continue;
+      const double optimum = 2.0 * (ranks - 1) / ranks;
+      EXPECT_LE(count(build(name, {ranks, {}, {}})).busiest_sent(), 1.1251 * optimum) << name << " " << ranks;
+    }
+  }
+}
+
+TEST(Hierarchical, SendsAcrossGroupsNoMoreThanItMust) {
+  for (const char* form : {"sharded", "leaders"}) {
+    Parameters parameters = set("group", std::int64_t{4});
+    parameters.set("form", std::string(form));
+    for (const int ranks : {8, 11, 16, 30}) {
+      const Counts counts = count(build("hierarchical", {ranks, {}, parameters}));
+      const int groups = (ranks + 3) / 4;
+      std::vector<double> sent(static_cast<std::size_t>(groups));
+      for (int source = 0; source < ranks; ++source) {
+        for (int target = 0; target < ranks; ++target) {
+          const auto pair = std::pair(static_cast<std::size_t>(source), static_cast<std::size_t>(target));
+          if (source / 4 != target / 4) sent[pair.first / 4] += counts.link[pair.first][pair.second];
+        }
+      }
+      for (const double vectors : sent) EXPECT_NEAR(vectors, 2.0 * (groups - 1) / groups, 1e-9) << form << ranks;
+    }
+  }
+}
+
+/// Messages of a lane as (source, destination), without their number.
+std::set<std::pair<Rank, Rank>> links_of(const Schedule& schedule, std::size_t lane) {
+  std::set<std::pair<Rank, Rank>> links;
+  for (Rank rank = 0; rank < schedule.ranks; ++rank) {
+    for (const Round& round : schedule.lanes[lane].program(rank)) {
+      for (const Transfer& transfer : round.transfers) {
+        if (transfer.kind == TransferKind::send) links.emplace(rank, transfer.peer);
+      }
+    }
+  }
+  return links;
+}
+
+TEST(MultiRing, ShareNoLinkWhileThereAreEnough) {
+  for (const int ranks : {3, 4, 5, 6, 7, 8, 9, 12, 16, 17}) {
+    const int lanes = std::min(16, (ranks - 1) / 2 * 2);
+    const Schedule schedule = build("multi-ring", {ranks, {}, set("lanes", std::int64_t{lanes})});
+    std::set<std::pair<Rank, Rank>> all;
+    for (std::size_t lane = 0; lane < schedule.lanes.size(); ++lane) all.merge(links_of(schedule, lane));
+    EXPECT_EQ(static_cast<int>(all.size()), lanes * ranks) << ranks;
+  }
+}
+
+TEST(DoubleTree, HasEveryRankAsAnInnerNodeAtMostOnce) {
+  for (int ranks = 2; ranks <= 64; ++ranks) {
+    const Schedule schedule = build("double-tree", {ranks, {}, {}});
+    std::vector<int> inner(static_cast<std::size_t>(ranks));
+    for (const Lane& lane : schedule.lanes) {
+      EXPECT_LE(lane.rounds, 2 * static_cast<int>(std::bit_width(static_cast<unsigned>(ranks)))) << ranks;
+      for (Rank rank = 0; rank < ranks; ++rank) {
+        int children = 0;
+        for (const Round& round : lane.program(rank)) {
+          for (const Transfer& transfer : round.transfers) children += transfer.kind == TransferKind::receive_reduce;
+        }
+        EXPECT_LE(children, 2);
+        inner[static_cast<std::size_t>(rank)] += children > 0;
+      }
+    }
+    for (const int lanes : inner) EXPECT_LE(lanes, 1) << ranks;
+    EXPECT_LE(count(schedule).busiest_sent(), 2) << ranks;
+  }
+}
+
+/// The most ranges of chunks that a message is gathered from.
+std::size_t most_ranges(const Schedule& schedule) {
+  std::size_t most = 0;
+  for (const Lane& lane : schedule.lanes) {
+    for (Rank rank = 0; rank < schedule.ranks; ++rank) {
+      for (const Round& round : lane.program(rank)) {
+        for (const Transfer& transfer : round.transfers) most = std::max(most, transfer.from.ranges.size());
+      }
+    }
+  }
+  return most;
+}
+
+TEST(Swing, SendsNeighbouringChunksAtPowersOfTwo) {
+  for (const int ranks : {2, 4, 8, 16, 32, 64, 128, 6, 12, 24, 48, 7, 13, 17, 65}) {
+    EXPECT_EQ(most_ranges(build("swing", {ranks, {}, {}})), 1U) << ranks;
+  }
+  for (int ranks = 2; ranks <= 32; ++ranks) EXPECT_LE(most_ranges(build("swing", {ranks, {}, {}})), 6U) << ranks;
+}
+
+TEST(Swing, TakesShorterWaysOnARingThanHalving) {
+  const auto hops = [](const char* name) {
+    const Counts counts = count(build(name, {64, {}, {}}));
+    double sum = 0;
+    for (int a = 0; a < 64; ++a) {
+      for (int b = 0; b < 64; ++b) {
+        const int way = std::abs(a - b);
+        sum += counts.link[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] * std::min(way, 64 - way);
+      }
+    }
+    return sum;
+  };
+  EXPECT_LT(hops("swing"), 0.5 * hops("rabenseifner"));
+}
+
+TEST(Hierarchical, IsProvedForAnyPairOfLevelsInAnyRankOrder) {
+  for (const Builder* inner : builders()) {
+    for (const Builder* outer : builders()) {
+      for (const char* form : {"sharded", "leaders"}) {
+        Parameters parameters = set("form", form);
+        parameters.set("inner", std::string(inner->name));
+        parameters.set("outer", std::string(outer->name));
+        for (const int ranks : {6, 7, 16, 30}) {
+          if (!answer(*find_entry(builders(), "hierarchical"), parameters, ranks)) continue;
+          const Schedule schedule = build("hierarchical", {ranks, shuffled(ranks), parameters});
+          const Proof proof = verify(schedule);
+          EXPECT_TRUE(proof.ok()) << schedule.name << " at " << ranks << ": " << proof.problems.front();
+        }
+      }
+    }
+  }
+}
+
+TEST(Hierarchical, SaysWhichLevelRefuses) {
+  const auto reason = [](const char* key, const char* name, int ranks) {
+    return answer(*find_entry(builders(), "hierarchical"), set(key, name), ranks).reason;
+  };
+  EXPECT_EQ(reason("inner", "torus", 25), "torus: 5 ranks make no rows and columns of at least 2");
+  EXPECT_EQ(reason("outer", "rign", 8), "unknown schedule 'rign' (did you mean 'ring'?)");
+  EXPECT_EQ(reason("outer", "torus", 16), "");
+}
+
+TEST(Torus, SaysWhyItRefuses) {
+  const auto reason = [](std::int64_t rows, int ranks) {
+    return answer(*find_entry(builders(), "torus"), set("rows", rows), ranks).reason;
+  };
+  EXPECT_EQ(reason(0, 7), "7 ranks make no rows and columns of at least 2");
+  EXPECT_EQ(reason(5, 12), "12 ranks do not make 5 rows of at least 2");
+  EXPECT_EQ(reason(12, 12), "12 ranks do not make 12 rows of at least 2");
+  EXPECT_EQ(reason(6, 12), "");
 }
 
 TEST(Draw, ShowsEveryRoundAndRank) {
@@ -310,6 +489,31 @@ TEST(PlantedBroken, LossyWireWithDifferentResults) {
                           for (Transfer& t : program[0].transfers) t.wire = Wire::encoded;
                         }),
                  "different order");
+}
+
+TEST(PlantedBroken, SwingFromTheNearestPartnerOn) {
+  // From the farthest partner on ranks with the same contributions have the same sum. The other way around they have
+  // not.
+  Schedule schedule = build("swing", {8, {}, set("form", "latency")});
+  Lane& lane = schedule.lanes.front();
+  lane.program = [inner = lane.program](Rank rank) {
+    Program program = inner(rank);
+    std::reverse(program.begin(), program.end());
+    for (Round& round : program) {
+      const bool first = &round == &program.front();
+      for (Transfer& t : round.transfers) t.from.space = first ? Space::input : Space::output;
+    }
+    return program;
+  };
+  expect_problem(schedule, "different order");
+}
+
+TEST(PlantedBroken, SumsThatARankOrderTurnsRound) {
+  // Three groups that add their sums in rank order, while a rank order lays them crosswise.
+  Schedule schedule = build("recursive-multiplying", {9, {0, 8, 3, 1, 7, 4, 2, 6, 5}, set("radix", std::int64_t{3})});
+  EXPECT_TRUE(verify(schedule).ok());
+  schedule.lanes.front().place.clear();
+  EXPECT_FALSE(verify(schedule).ok());
 }
 
 TEST(PlantedBroken, ForwardOfWhatWasNeverEncoded) {
