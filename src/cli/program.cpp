@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -62,6 +63,8 @@ void refuse_empty_values(CLI::App& app) {
   }
 }
 
+constexpr const char* full_output = "error: cannot write to the standard output";
+
 int parse_and_run(CLI::App& app, int argc, char** argv, const int& code) {
   try {
     app.parse(argc, argv);
@@ -73,7 +76,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const int& code) {
   }
   std::cout.flush();
   if (!std::cout) {
-    complain("error: cannot write to the standard output");
+    complain(full_output);
     return failure;
   }
   return code;
@@ -115,7 +118,9 @@ int run_guarded(int argc, char** argv) {
     for (const Complaint& complaint : error.complaints()) complain(complaint.line());
     return usage;
   } catch (const std::exception& error) {
-    complain(std::string("error: ") + error.what());
+    // What is longer than the stream's buffer fails while it is printed, with words that do not say where to.
+    const bool output = std::ferror(stdout) != 0;
+    complain(output ? full_output : std::string("error: ") + error.what());
     return failure;
   }
 }

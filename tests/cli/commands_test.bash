@@ -52,7 +52,7 @@ done
 run "$RINGMASTER" completion bash
 bash -n out || fail "the bash completion is no bash"
 # A full standard output is an error, not a silence.
-for arguments in list --version --help "report --help"; do
+for arguments in list "list config" --version --help "report --help"; do
   code=0
   # shellcheck disable=SC2086
   "$RINGMASTER" $arguments >/dev/full 2>err || code=$?
