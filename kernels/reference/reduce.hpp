@@ -4,20 +4,18 @@
 
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define RINGMASTER_HOST_DEVICE __host__ __device__
-#else
-#define RINGMASTER_HOST_DEVICE
-#endif
+#include "kernels/reference/element.hpp"
 
 namespace ringmaster::kernels::reference {
 
-/// Left to right: ((x0 + x1) + x2) + ... for element i of `count` sources. count >= 1.
-template <class T>
-RINGMASTER_HOST_DEVICE inline T sum_of(const T* const* sources, int count, std::int64_t i) {
-  T total = sources[0][i];
-  for (int k = 1; k < count; ++k) total += sources[k][i];
-  return total;
+/// Left to right: ((x0 o x1) o x2) o ... for element i of `count` sources, in the wide type, divided by `divisor` and
+/// rounded once. count >= 1, divisor >= 1.
+template <class T, class Op>
+RINGMASTER_HOST_DEVICE inline T combined(const T* const* sources, int count, std::int64_t i, std::int64_t divisor) {
+  using Wide = typename Element<T>::Wide;
+  Wide total = Element<T>::widen(sources[0][i]);
+  for (int k = 1; k < count; ++k) total = Op::apply(total, Element<T>::widen(sources[k][i]));
+  return Element<T>::narrow(divisor == 1 ? total : divided(total, divisor));
 }
 
 }  // namespace ringmaster::kernels::reference

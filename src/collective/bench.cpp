@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "base/text.hpp"
+#include "collective/exact_data.hpp"
 #include "device/device.hpp"
 
 namespace ringmaster::collective {
@@ -18,31 +19,6 @@ namespace {
 
 constexpr double us_per_ns = 1e-3;
 constexpr double tolerable_residual = 0.05;
-
-/// Small integers: their sum is exact in any order, also for thousands of ranks.
-double element(int rank, std::int64_t i) {
-  return static_cast<double>((static_cast<std::int64_t>(rank) * 7 + i * 13) % 31) - 15;
-}
-
-template <class T>
-void fill(std::span<T> values, int rank) {
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<T>(element(rank, static_cast<std::int64_t>(i)));
-}
-
-template <class T>
-std::int64_t count_wrong(std::span<const T> values, int ranks) {
-  // The pattern repeats every 31 elements.
-  std::array<T, 31> expected{};
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    double sum = 0;
-    for (int rank = 0; rank < ranks; ++rank) sum += element(rank, static_cast<std::int64_t>(i));
-    expected[i] = static_cast<T>(sum);
-  }
-  std::int64_t wrong = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) wrong += values[i] == expected[i % expected.size()] ? 0 : 1;
-  return wrong;
-}
 
 enum Side : std::size_t { out_of_place = 0, in_place = 1 };
 constexpr std::array sides{out_of_place, in_place};
@@ -112,8 +88,8 @@ class SizeBench {
 void SizeBench::add(Allreduce& allreduce, result::BenchRow row) {
   Candidate candidate;
   candidate.allreduce = &allreduce;
-  candidate.operations = {allreduce.prepare({input_, output_, options_.type, memory_}),
-                          allreduce.prepare({output_, output_, options_.type, memory_})};
+  candidate.operations = {allreduce.prepare({input_, output_, options_.type, memory_, options_.reduction}),
+                          allreduce.prepare({output_, output_, options_.type, memory_, options_.reduction})};
   candidate.row = std::move(row);
   candidates_.push_back(std::move(candidate));
 }
@@ -121,23 +97,14 @@ void SizeBench::add(Allreduce& allreduce, result::BenchRow row) {
 // The owner writes its vector before a call, as a training step does: otherwise shards wait in the reducer's cache.
 void SizeBench::rewrite(Side side) {
   const std::span<std::byte> target = side == in_place ? output_ : input_;
-  if (options_.type == DataType::float32) {
-    fill(std::span(reinterpret_cast<float*>(target.data()), target.size() / 4), group_.rank());
-  } else {
-    fill(std::span(reinterpret_cast<double*>(target.data()), target.size() / 8), group_.rank());
-  }
+  fill_exact(target, options_.type, group_.rank());
 }
 
 void SizeBench::check(Candidate& candidate, Side side) {
   std::memset(output_.data(), 0xFF, output_.size());
   rewrite(side);
   run(*candidate.operations[side], options_.waiting);
-  const std::int64_t wrong =
-      options_.type == DataType::float32
-          ? count_wrong(std::span<const float>(reinterpret_cast<float*>(output_.data()), output_.size() / 4),
-                        group_.size())
-          : count_wrong(std::span<const double>(reinterpret_cast<double*>(output_.data()), output_.size() / 8),
-                        group_.size());
+  const std::int64_t wrong = count_wrong(output_, options_.type, options_.reduction, group_.size());
   candidate.side(side).wrong = 0;
   for (const std::int64_t w : transport::gather_values(group_, wrong)) candidate.side(side).wrong += w;
 }
@@ -225,6 +192,7 @@ Field line_up(transport::ProcessGroup& group, const BenchOptions& options) {
     row.variant = label(choice);
     row.role = require_variant(choice.algorithm).is_baseline ? "baseline" : "variant";
     row.type = name_of(options.type);
+    row.reduction = name_of(options.reduction);
     if (const Verdict verdict = supports(choice, group); !verdict) {
       row.skipped = verdict.reason;
       field.skipped.push_back(std::move(row));

@@ -22,6 +22,7 @@ enum class BenchMemory : std::uint8_t { registered, own };
 struct BenchOptions {
   std::vector<std::int64_t> sizes;  // bytes; whole elements
   DataType type = DataType::float32;
+  Reduction reduction = Reduction::sum;
   std::vector<AllreduceChoice> variants;
   int iterations = 20;   // k calls a sample
   int warmup = 5;        // calls before the first sample of a size

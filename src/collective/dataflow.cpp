@@ -27,6 +27,7 @@ struct Version {
   int producer = none;       // action; none: there at the start
   int staged_by = none;      // action that copied it to scratch for the others
   std::vector<int> readers;  // actions
+  int contributions = 1;     // ranks whose values are in it
   bool result = false;       // what the output holds at the end
   Location own;              // where its owner reads it
   Location shared;           // where others read it
@@ -46,7 +47,9 @@ struct Action {
   std::int64_t elements = 0;
   std::vector<int> sources;  // versions, in the order of the sum
   std::vector<Store> stores;
-  bool dropped = false;  // its store was given to the sender's sum
+  bool dropped = false;    // its store was given to the sender's sum
+  int contributions = 0;   // ranks whose values come together
+  bool completes = false;  // adds the last contributions
 };
 
 class Compiler {
@@ -153,8 +156,14 @@ int Compiler::add_version(Rank rank, std::int64_t cell, int producer) {
 
 int Compiler::add_action(Rank rank, int round, std::int64_t elements, std::vector<int> sources) {
   const int made = static_cast<int>(actions_.size());
-  for (const int source : sources) version(source).readers.push_back(made);
-  actions_.push_back({rank, round, elements, std::move(sources), {}, false});
+  const bool adds = sources.size() > 1;
+  int contributions = 0;
+  for (const int source : sources) {
+    version(source).readers.push_back(made);
+    contributions += version(source).contributions;
+  }
+  actions_.push_back(
+      {rank, round, elements, std::move(sources), {}, false, contributions, adds && contributions == ranks_});
   return made;
 }
 
@@ -217,7 +226,9 @@ void Compiler::apply_writes(Rank rank, int round) {
     const bool nothing = sources.size() == 1 && sources.front() == current_[index(rank, to)];
     if (elements == 0 || nothing) continue;  // in place, a copy of the input to the output
     const int made = add_action(rank, round, elements, std::move(sources));
-    action(made).stores.push_back({add_version(rank, to, made), {}, none});
+    const int written = add_version(rank, to, made);
+    version(written).contributions = action(made).contributions;
+    action(made).stores.push_back({written, {}, none});
   }
 }
 
@@ -354,7 +365,7 @@ bool Compiler::continues(const Action& before, const Action& next) const {
     return a.rank == b.rank && a.home == b.home && a.begin + before.elements == b.begin;
   };
   if (before.round != next.round || before.sources.size() != next.sources.size() ||
-      before.stores.size() != next.stores.size()) {
+      before.stores.size() != next.stores.size() || before.completes != next.completes) {
     return false;
   }
   for (std::size_t i = 0; i < next.sources.size(); ++i) {
@@ -489,6 +500,7 @@ Dataflow Compiler::part_of(Rank rank) {
     step.first_destination = static_cast<std::int32_t>(part.destinations.size());
     for (const Store& store : first.stores) part.destinations.push_back(store.to);
     step.destination_count = static_cast<std::int32_t>(first.stores.size());
+    step.completes = first.completes;
     part.steps.push_back(step);
     i = end;
   }

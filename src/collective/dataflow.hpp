@@ -46,6 +46,7 @@ struct DataflowStep {
   std::int32_t first_source = 0, source_count = 0;
   std::int32_t first_destination = 0, destination_count = 0;
   bool read_again = true;  // by a later step: keep it in the caches
+  bool completes = false;  // the sum of all ranks: where an average is divided
 };
 
 struct Dataflow {

@@ -24,6 +24,10 @@ struct Bases {
   std::byte* output = nullptr;
   std::int64_t element_bytes = 4;
   DataType type = DataType::float32;
+  Reduction reduction = Reduction::sum;
+  int ranks = 1;
+
+  kernels::Arithmetic arithmetic(kernels::Sum sum) const { return kernels::arithmetic_of(type, reduction, ranks, sum); }
 };
 
 /// A message slot: the request and whether it is under way.
@@ -177,8 +181,9 @@ void Flight::run_sum(const PlannedSum& sum) {
     sources_[static_cast<std::size_t>(i)] =
         source_address(plan_->sources[static_cast<std::size_t>(sum.first_source + i)]);
   }
-  kernels::reduce_sum({sources_.data(), static_cast<std::size_t>(sum.source_count)}, address(sum.destination),
-                      sum.destination.elements, bases_.type);
+  kernels::reduce({sources_.data(), static_cast<std::size_t>(sum.source_count)}, address(sum.destination),
+                  sum.destination.elements,
+                  bases_.arithmetic(sum.completes ? kernels::Sum::complete : kernels::Sum::partial));
 }
 
 void Flight::run_sums(SumTime time) {
@@ -216,8 +221,11 @@ std::unique_ptr<LaneRun> prepare_lane(transport::ProcessGroup& group, const sche
                                       const Bases& bases, std::int64_t segment_bytes, int first_tag) {
   const Aliasing aliasing = bases.input == bases.output ? Aliasing::in_place : Aliasing::out_of_place;
   const std::int64_t wished = segment_bytes > 0 ? segment_bytes : default_segment_bytes(lane.chunks);
+  const schedule::Completion completion = bases.reduction == Reduction::average
+                                              ? schedule::Completion(lane, bases.ranks, group.rank())
+                                              : schedule::Completion();
   auto run = std::make_unique<LaneRun>(elements, segment_elements(wished, bases.element_bytes), [&](std::int64_t n) {
-    return compile(lane, group.rank(), n, bases.type, aliasing);
+    return compile(lane, group.rank(), n, bases.type, aliasing, completion);
   });
   for (int i = 0; i < run->flights(); ++i) {
     run->add(std::make_unique<Flight>(group, first_tag + i, run->flows(), bases));
@@ -235,7 +243,11 @@ class ScheduleOperation final : public Operation {
     for (std::size_t i = 0; i < schedule.lanes.size(); ++i) {
       const schedule::ElementRange slice = lane_elements(schedule, i, count, 64 / element_bytes);
       Bases bases{buffers.input.data() + slice.begin * element_bytes,
-                  buffers.output.data() + slice.begin * element_bytes, element_bytes, buffers.type};
+                  buffers.output.data() + slice.begin * element_bytes,
+                  element_bytes,
+                  buffers.type,
+                  buffers.reduction,
+                  group.size()};
       const int tag = options.first_tag + static_cast<int>(i) * segments_in_flight;
       lanes_.push_back(prepare_lane(group, schedule.lanes[i], slice.size(), bases, options.segment_bytes, tag));
     }

@@ -21,6 +21,7 @@ struct Buffers {
   DataType type = DataType::float32;
   /// Where both lie, if in shared memory (*registered*), on every rank the same. Null: in the rank's own memory.
   const transport::NodeMemory* memory = nullptr;
+  Reduction reduction = Reduction::sum;
 };
 
 /// Not thread safe; start, progress and wait may be called from different threads, never at the same time.

@@ -29,12 +29,14 @@ struct Contribution {
 struct Gathered {
   Piece destination;
   std::vector<Contribution> contributions;
+  bool completes = false;
 };
 
 class Compiler {
  public:
-  Compiler(const schedule::Lane& lane, Rank rank, std::int64_t elements, DataType type, Aliasing aliasing)
-      : lane_(lane), rank_(rank), aliasing_(aliasing), quantum_(border_bytes / size_of(type)) {
+  Compiler(const schedule::Lane& lane, Rank rank, std::int64_t elements, DataType type, Aliasing aliasing,
+           const schedule::Completion& completion)
+      : lane_(lane), rank_(rank), aliasing_(aliasing), completion_(completion), quantum_(border_bytes / size_of(type)) {
     plan_.elements = elements;
     plan_.slots = lane.slots;
   }
@@ -55,19 +57,21 @@ class Compiler {
   bool is_sent(const Piece& piece) const;
   bool is_touched(const Piece& piece) const;
   bool reads_a_sum(const Gathered& gathered, const std::vector<Gathered>& earlier) const;
+  Gathered& gathered(const Region& to, std::int64_t chunk, const Piece& destination);
   void add_sum(const Piece& destination, const std::vector<Piece>& sources);
 
   const schedule::Lane& lane_;
   Rank rank_;
   Aliasing aliasing_;
+  const schedule::Completion& completion_;
   std::int64_t quantum_;
   Plan plan_;
   PlannedRound now_;
   std::int64_t bounce_used_ = 0;
   std::vector<std::int64_t> bounce_by_round_;
-  std::vector<Piece> sent_;      // read by sends of this round
-  std::vector<Piece> operands_;  // read by sums of this round, packing included
-  std::map<std::tuple<Place, int, std::int64_t>, std::pair<Piece, std::vector<Contribution>>> added_;  // by destination
+  std::vector<Piece> sent_;                                         // read by sends of this round
+  std::vector<Piece> operands_;                                     // read by sums of this round, packing included
+  std::map<std::tuple<Place, int, std::int64_t>, Gathered> added_;  // by destination
 };
 
 Piece Compiler::piece_of(const Region& region, std::int64_t chunk) const {
@@ -159,6 +163,13 @@ void Compiler::plan_sends(const std::vector<Transfer>& transfers) {
   }
 }
 
+Gathered& Compiler::gathered(const Region& to, std::int64_t chunk, const Piece& destination) {
+  Gathered& all = added_[{destination.place, destination.slot, destination.begin}];
+  all.destination = destination;
+  all.completes = completion_(static_cast<int>(plan_.rounds.size()), to, chunk);
+  return all;
+}
+
 void Compiler::plan_receives(const std::vector<Transfer>& transfers) {
   for (const Transfer& transfer : transfers) {
     if (transfer.kind != TransferKind::receive && transfer.kind != TransferKind::receive_reduce) continue;
@@ -176,8 +187,7 @@ void Compiler::plan_receives(const std::vector<Transfer>& transfers) {
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const Piece destination = piece_of(transfer.to, targets[i]);
       if (destination.elements == 0) continue;
-      auto& [where, contributions] = added_[{destination.place, destination.slot, destination.begin}];
-      where = destination;
+      auto& contributions = gathered(transfer.to, targets[i], destination).contributions;
       if (reduces && contributions.empty()) contributions.push_back({rank_, piece_of(transfer.from, owns[i])});
       contributions.push_back({transfer.peer, {Place::bounce, 0, at, destination.elements}});
       at += destination.elements;
@@ -194,8 +204,7 @@ void Compiler::plan_local(const std::vector<Transfer>& transfers) {
       const Piece destination = piece_of(transfer.to, targets[i]);
       const Piece source = piece_of(transfer.from, owns[i]);
       if (destination.elements == 0 || overlaps(destination, source)) continue;
-      auto& [where, contributions] = added_[{destination.place, destination.slot, destination.begin}];
-      where = destination;
+      auto& contributions = gathered(transfer.to, targets[i], destination).contributions;
       if (transfer.kind == TransferKind::reduce && contributions.empty()) contributions.push_back({rank_, destination});
       contributions.push_back({transfer.kind == TransferKind::reduce ? transfer.peer : rank_, source});
     }
@@ -207,7 +216,7 @@ bool continues(const Gathered& before, const Gathered& next) {
   const auto follows = [&](const Piece& a, const Piece& b) {
     return a.place == b.place && a.slot == b.slot && a.begin + before.destination.elements == b.begin;
   };
-  if (!follows(before.destination, next.destination)) return false;
+  if (before.completes != next.completes || !follows(before.destination, next.destination)) return false;
   if (before.contributions.size() != next.contributions.size()) return false;
   for (std::size_t i = 0; i < next.contributions.size(); ++i) {
     const Contribution& a = before.contributions[i];
@@ -229,7 +238,7 @@ bool Compiler::reads_a_sum(const Gathered& gathered, const std::vector<Gathered>
 void Compiler::plan_sums() {
   std::vector<Gathered> runs;
   for (auto& entry : added_) {
-    Gathered next{entry.second.first, std::move(entry.second.second)};
+    Gathered next = std::move(entry.second);
     std::stable_sort(next.contributions.begin(), next.contributions.end(),
                      [&](const Contribution& a, const Contribution& b) {
                        return lane_.place_of(a.source) < lane_.place_of(b.source);
@@ -248,6 +257,7 @@ void Compiler::plan_sums() {
       sources.back().elements = run.destination.elements;
     }
     add_sum(run.destination, sources);
+    plan_.sums.back().completes = run.completes;
     ++now_.sum_count;
   }
 }
@@ -316,8 +326,9 @@ Plan Compiler::run() {
 
 }  // namespace
 
-Plan compile(const schedule::Lane& lane, Rank rank, std::int64_t elements, DataType type, Aliasing aliasing) {
-  return Compiler(lane, rank, elements, type, aliasing).run();
+Plan compile(const schedule::Lane& lane, Rank rank, std::int64_t elements, DataType type, Aliasing aliasing,
+             const schedule::Completion& completion) {
+  return Compiler(lane, rank, elements, type, aliasing, completion).run();
 }
 
 }  // namespace ringmaster::collective

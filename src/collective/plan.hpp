@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/data_type.hpp"
+#include "schedule/completion.hpp"
 #include "schedule/schedule.hpp"
 
 namespace ringmaster::collective {
@@ -37,6 +38,7 @@ struct PlannedSum {
   std::int32_t first_source = 0;  // in Plan::sources
   std::int32_t source_count = 0;
   SumTime time = SumTime::after_receives;
+  bool completes = false;  // the sum of all ranks: where an average is divided
 };
 
 struct PlannedRound {
@@ -63,6 +65,8 @@ struct Plan {
 enum class Aliasing : std::uint8_t { out_of_place, in_place };
 
 /// Compiles `rank`'s part of `lane` for a segment of so many elements. Chunk borders are multiples of 64 bytes.
-Plan compile(const schedule::Lane& lane, schedule::Rank rank, std::int64_t elements, DataType type, Aliasing aliasing);
+/// `completion` is of that rank.
+Plan compile(const schedule::Lane& lane, schedule::Rank rank, std::int64_t elements, DataType type, Aliasing aliasing,
+             const schedule::Completion& completion = {});
 
 }  // namespace ringmaster::collective

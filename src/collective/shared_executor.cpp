@@ -35,7 +35,9 @@ struct LaneShape {
   std::vector<RankMemory> ranks;  // of the lane's slice
   int rank = 0;
   DataType type = DataType::float32;
-  std::int64_t scratch_bytes = 0;  // of one turn
+  kernels::Arithmetic of_partial;   // sums
+  kernels::Arithmetic of_complete;  // sums
+  std::int64_t scratch_bytes = 0;   // of one turn
   int turns = 1;
   kernels::Stores last_stores = kernels::Stores::ordinary;
 };
@@ -131,7 +133,8 @@ void Flight::run_step(const DataflowStep& step) {
   for (std::size_t i = 0; i < destinations; ++i) {
     destinations_[i] = address(flow_->destinations[static_cast<std::size_t>(step.first_destination) + i]);
   }
-  kernels::reduce_store({sources_.data(), sources}, {destinations_.data(), destinations}, step.elements, shape_.type,
+  kernels::reduce_store({sources_.data(), sources}, {destinations_.data(), destinations}, step.elements,
+                        step.completes ? shape_.of_complete : shape_.of_partial,
                         step.read_again ? kernels::Stores::ordinary : shape_.last_stores);
 }
 
@@ -244,6 +247,8 @@ class SharedOperation final : public Operation {
       LaneShape shape;
       shape.rank = group.rank();
       shape.type = buffers.type;
+      shape.of_partial = arithmetic_of(buffers.type, buffers.reduction, group.size(), kernels::Sum::partial);
+      shape.of_complete = arithmetic_of(buffers.type, buffers.reduction, group.size(), kernels::Sum::complete);
       if (!own && !in_place && bytes >= streamed_bytes) shape.last_stores = kernels::Stores::streaming;
       for (int rank = 0; rank < group.size(); ++rank) {
         RankMemory memory = places[static_cast<std::size_t>(rank)];

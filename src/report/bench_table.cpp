@@ -75,7 +75,8 @@ void write_variant(const result::Run& run, const std::string& variant, const Pai
     }
     if (row.what_runs != what_runs) out << "# from here: " << printable(row.what_runs) << "\n";
     what_runs = row.what_runs;
-    out << fmt::format("{:>13} {:>12} {:>9} {:>6} {:>5}", row.bytes, row.count, printable(row.type), "sum", -1)
+    out << fmt::format("{:>13} {:>12} {:>9} {:>6} {:>5}", row.bytes, row.count, printable(row.type),
+                       printable(row.reduction), -1)
         << side_text(row.out_of_place, row.bytes, run.ranks, totals)
         << side_text(row.in_place, row.bytes, run.ranks, totals) << "\n";
   }

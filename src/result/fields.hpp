@@ -114,6 +114,7 @@ void fields(Archive& archive, T& row) {
   archive("size_bytes", row.bytes);
   archive("count", row.count);
   archive("type", row.type);
+  archive("reduction", row.reduction);
   archive("out_of_place", row.out_of_place);
   archive("in_place", row.in_place);
 }

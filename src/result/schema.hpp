@@ -115,6 +115,7 @@ struct BenchRow {
   std::int64_t bytes = 0;
   std::int64_t count = 0;
   std::string type;
+  std::string reduction = "sum";
   struct Side {
     std::vector<double> samples_us;   // one a round: mean over ranks of the mean of k calls
     std::vector<double> transfer_us;  // last end - last start; empty where the clock is too coarse

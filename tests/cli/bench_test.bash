@@ -8,7 +8,7 @@ expect_in out '^ +65536 +ring +(no difference|[0-9.]+x (faster|slower)) \[' "ver
 expect_file bench.json
 expect_in bench.json '"size_bytes": 65536' "JSON"
 expect_in bench.json 'busbw_gb_per_s' "JSON"
-for arguments in "-b 1X" "-b 4M -e 1M" "-n 0" "-f 1" "--variants rign" "--type half" "-b 1 -e 1T -i 1" \
+for arguments in "-b 1X" "-b 4M -e 1M" "-n 0" "-f 1" "--variants rign" "--type fp8" "--op prod" "-b 1 -e 1T -i 1" \
   "--timeout 0" "--timeout=-3" "--timeout nan" "--timeout inf" "--timeout 1x" "--seed -1" "--seed=-1" \
   "--seed 99999999999999999999" "--seed 1e3" "--variants ring,,tree" "--variants ring," "--variants ,ring" \
   "--json - --csv -" "--json both --csv both"; do
@@ -39,6 +39,15 @@ if mpirun --version | grep -c 'Open MPI' >/dev/null; then
   on_ranks 1 "$RINGMASTER" "${single[@]}"
   expect_in out 'not run: one rank has nothing to reduce' "one rank"
 fi
+for type in half bfloat16 int8 uint8 int32 int64; do
+  for op in sum min max avg; do
+    on_ranks 3 "$RINGMASTER" bench -b 8 -e 8K -f 1024 -n 1 -w 0 --rounds 1 --type $type --op $op \
+      --variants library,library-nonblocking,ring,rabenseifner@shared
+    expect_code 0 "$type, $op"
+    [[ $(grep -c 'Out of bounds values : 0 OK' out) == 4 ]] || fail "$type, $op: $(cat out)"
+    expect_in out "^ +8192 +[0-9]+ +$type +$op " "a row of $type, $op"
+  done
+done
 run "$RINGMASTER" bench -b 1 -e 1T -i 1 --check-only
 expect_line err 1 '^error: more than 10000 sizes are too many \(' "sizes without end"
 for option in --variants --json --csv --output --segment --step --timeout --seed; do

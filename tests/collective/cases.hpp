@@ -4,11 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "collective/allreduce.hpp"
 #include "collective/engine.hpp"
+#include "collective/exact_data.hpp"
 
 namespace ringmaster::test {
 
@@ -93,6 +95,34 @@ void reduce_and_check(transport::ProcessGroup& group, const AllreduceChoice& cho
   reduce_and_check<T>(group, choice, count, Vectors<T>(count, placement));
   if (choice.transport == collective::Transport::shared_memory) {
     reduce_and_check<T>(group, choice, count, Vectors<T>(count, placement, group));
+  }
+}
+
+/// Vectors of any type whose reduction is exact, through an operation twice: against serial arithmetic, and the same
+/// bits after both runs.
+inline void combine_and_check(transport::ProcessGroup& group, const AllreduceChoice& choice, std::size_t count,
+                              DataType type, Reduction reduction, Placement placement) {
+  const auto bytes = static_cast<std::int64_t>(count) * size_of(type);
+  const auto span = static_cast<std::size_t>(bytes);
+  transport::NodeMemory shared;
+  std::vector<std::byte> own;
+  if (choice.transport == collective::Transport::shared_memory) {
+    shared = group.share(2 * bytes);
+  } else {
+    own.resize(2 * span);
+  }
+  const std::span<std::byte> all = own.empty() ? shared.mine() : std::span(own);
+  const std::span<std::byte> output = all.last(span);
+  const std::span<std::byte> input = placement == Placement::in_place ? output : all.first(span);
+  Allreduce allreduce(group, choice);
+  const auto operation = allreduce.prepare({input, output, type, own.empty() ? &shared : nullptr, reduction});
+  for (std::uint64_t salt = 0; salt < 2; ++salt) {
+    std::fill(output.begin(), output.end(), std::byte{0xA5});
+    collective::fill_exact(input, type, group.rank(), salt);
+    collective::run(*operation, Waiting::yield);
+    ASSERT_EQ(collective::count_wrong(output, type, reduction, group.size(), salt), 0)
+        << label(choice) << " of " << count << " " << name_of(type) << ", " << name_of(reduction);
+    group.barrier();  // nobody refills what others still read
   }
 }
 

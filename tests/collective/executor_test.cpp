@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "../schedule/choices.hpp"
@@ -87,6 +88,57 @@ TEST_P(EveryScheduleOnThreads, AddsRealNumbersWithOtherIntegerParameters) {
   });
 }
 INSTANTIATE_TEST_SUITE_P(Ranks, EveryScheduleOnThreads, testing::Range(1, 18));
+
+/// Every type with every reduction: each schedule meets one pair of them a count, all pairs in turns; all of it where
+/// RINGMASTER_TEST_ALL is set.
+class EveryTypeOnThreads : public testing::TestWithParam<int> {};
+
+TEST_P(EveryTypeOnThreads, CombinesExactly) {
+  const int ranks = GetParam();
+  const auto p = static_cast<std::size_t>(ranks);
+  const bool whole = std::getenv("RINGMASTER_TEST_ALL") != nullptr;
+  run_as_threads(ranks, [&](ProcessGroup& group) {
+    std::size_t turn = 0;
+    for (const AllreduceChoice& choice : schedule_choices(ranks)) {
+      for (const std::size_t count :
+           {std::size_t{0}, std::size_t{1}, p - 1, p, p + 1, std::size_t{1000}, std::size_t{65'537}}) {
+        for (std::size_t pair = 0; pair < data_types.size() * reductions.size(); ++pair) {
+          if (!whole && (pair + turn) % 11 != 0) continue;
+          const Placement placement = pair % 3 == 0 ? Placement::in_place : Placement::out_of_place;
+          test::combine_and_check(group, choice, count, data_types[pair % data_types.size()],
+                                  reductions[pair / data_types.size()], placement);
+        }
+        ++turn;
+      }
+    }
+  });
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, EveryTypeOnThreads, testing::Values(1, 2, 3, 4, 5, 7, 8));
+
+TEST(AverageOnThreads, IsTheSameBitsOnEveryRankWhereItCannotBeExact) {
+  for (const int ranks : {3, 5, 7}) {
+    run_as_threads(ranks, [](ProcessGroup& group) {
+      for (const AllreduceChoice& choice : schedule_choices(group.size())) {
+        std::vector<float> values(1013);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          values[i] = 1.0F / static_cast<float>(3 + i + 17 * static_cast<std::size_t>(group.rank()));
+        }
+        const auto all_before = group.all_gather(std::as_bytes(std::span(values)));
+        const auto bytes = std::as_writable_bytes(std::span(values));
+        Allreduce allreduce(group, choice);
+        run(*allreduce.prepare({bytes, bytes, DataType::float32, nullptr, Reduction::average}), Waiting::yield);
+        for (const auto& other : group.all_gather(bytes)) {
+          ASSERT_EQ(std::memcmp(other.data(), bytes.data(), bytes.size()), 0) << label(choice);
+        }
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          double sum = 0;
+          for (const auto& before : all_before) sum += reinterpret_cast<const float*>(before.data())[i];
+          ASSERT_NEAR(values[i], sum / group.size(), 1e-6 * sum) << label(choice);
+        }
+      }
+    });
+  }
+}
 
 TEST(ExecutorOnThreads, LongVectorsInManySegments) {
   run_as_threads(3, [](ProcessGroup& group) {

@@ -11,8 +11,8 @@ class OwnChoice final : public LibraryAllreduce {
   std::unique_ptr<Operation> prepare(const Buffers& buffers) override {
     return detail::make_blocking_allreduce(comm_, buffers);
   }
-  std::string what_runs(std::int64_t, DataType) const override {
-    return "MPI_Allreduce (" + detail::carried_by() + detail::decided_by_user() + ")";
+  std::string what_runs(std::int64_t, DataType type) const override {
+    return "MPI_Allreduce (" + detail::carried_by(type) + detail::decided_by_user() + ")";
   }
   std::string identity() const override { return "MPI_Allreduce"; }
 

@@ -3,11 +3,13 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <limits>
 #include <utility>
 
 #include "base/affinity.hpp"
 #include "base/error.hpp"
+#include "collective/libraries/mpi_types.hpp"
 #include "transport/mpi.hpp"
 
 namespace ringmaster::collective::detail {
@@ -53,9 +55,10 @@ class BlockingAllreduce final : public Operation {
  private:
   void do_start() override {}
   bool do_progress() override {
-    check_mpi(MPI_Allreduce(arguments_.input, arguments_.output, arguments_.count, arguments_.type, MPI_SUM,
-                            *arguments_.comm),
+    check_mpi(MPI_Allreduce(arguments_.input, arguments_.output, arguments_.count, arguments_.type,
+                            arguments_.operation, *arguments_.comm),
               "MPI_Allreduce");
+    arguments_.divide();
     return true;
   }
   MpiArguments arguments_;
@@ -65,7 +68,7 @@ class BlockingAllreduce final : public Operation {
 
 const std::string& library_name() { return facts().library; }
 
-std::string carried_by() {
+std::string carried_by(DataType type) {
   std::string text = library_name();
   const std::string pml = setting("pml");
   // An mtl carries for pml cm only, but is listed beside any.
@@ -76,7 +79,7 @@ std::string carried_by() {
   }
   const std::string single_copy = setting("btl_vader_single_copy_mechanism");
   if (!single_copy.empty()) text += ", single copy " + single_copy;
-  return text + ", " + binding();
+  return text + ", " + binding() + added_by(type);
 }
 
 std::string decided_by_user() {
@@ -125,8 +128,22 @@ MpiArguments mpi_arguments(Communicator comm, const Buffers& buffers) {
                     "use a smaller bucket, or one of ringmaster's schedules");
   }
   const bool in_place = buffers.input.data() == buffers.output.data();
-  return {in_place ? MPI_IN_PLACE : buffers.input.data(), buffers.output.data(), static_cast<int>(count),
-          buffers.type == DataType::float32 ? MPI_FLOAT : MPI_DOUBLE, std::move(comm)};
+  int ranks = 1;
+  check_mpi(MPI_Comm_size(*comm, &ranks), "MPI_Comm_size");
+  return {in_place ? MPI_IN_PLACE : buffers.input.data(),
+          buffers.output.data(),
+          static_cast<int>(count),
+          mpi_type(buffers.type),
+          mpi_operation(buffers.type, buffers.reduction),
+          std::move(comm),
+          buffers.output,
+          arithmetic_of(buffers.type, buffers.reduction, ranks, kernels::Sum::complete)};
+}
+
+void MpiArguments::divide() const {
+  if (division.divisor == 1) return;
+  const std::array<const std::byte*, 1> source{result.data()};
+  kernels::reduce(source, result.data(), count, division);
 }
 
 std::unique_ptr<Operation> make_blocking_allreduce(Communicator comm, const Buffers& buffers) {

@@ -5,9 +5,11 @@
 #include <mpi.h>
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "collective/library.hpp"
+#include "kernels/cpu/reduce.hpp"
 #include "transport/mpi_check.hpp"
 
 namespace ringmaster::collective::detail {
@@ -15,8 +17,8 @@ namespace ringmaster::collective::detail {
 using transport::check_mpi;
 
 /// "Open MPI 4.1.4, pml ob1, btl self,vader, single copy cma, bound to 1 of 16 processing units": what carries the
-/// messages, and where this rank may run.
-std::string carried_by();
+/// messages, where this rank may run, and who adds where MPI cannot.
+std::string carried_by(DataType type);
 
 /// ", forced to ring": what the user's own settings put in the place of Open MPI's table; mostly empty.
 std::string decided_by_user();
@@ -42,7 +44,13 @@ struct MpiArguments {
   void* output;
   int count;
   MPI_Datatype type;
+  MPI_Op operation;
   Communicator comm;
+  std::span<std::byte> result;
+  kernels::Arithmetic division;  // what is left to do to the result
+
+  /// Of an average; else nothing.
+  void divide() const;
 };
 MpiArguments mpi_arguments(Communicator comm, const Buffers& buffers);
 

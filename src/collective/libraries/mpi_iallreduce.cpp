@@ -14,15 +14,17 @@ class NonBlockingOperation final : public Operation {
 
  private:
   void do_start() override {
-    detail::check_mpi(MPI_Iallreduce(arguments_.input, arguments_.output, arguments_.count, arguments_.type, MPI_SUM,
-                                     *arguments_.comm, &request_),
+    detail::check_mpi(MPI_Iallreduce(arguments_.input, arguments_.output, arguments_.count, arguments_.type,
+                                     arguments_.operation, *arguments_.comm, &request_),
                       "MPI_Iallreduce");
   }
   bool do_progress() override {
     int done = 0;
     detail::check_mpi(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done != 0) activity().touch();
-    return done != 0;
+    if (done == 0) return false;
+    activity().touch();
+    arguments_.divide();
+    return true;
   }
   detail::MpiArguments arguments_;
   MPI_Request request_ = MPI_REQUEST_NULL;
@@ -34,8 +36,8 @@ class NonBlocking final : public LibraryAllreduce {
   std::unique_ptr<Operation> prepare(const Buffers& buffers) override {
     return std::make_unique<NonBlockingOperation>(detail::mpi_arguments(comm_, buffers));
   }
-  std::string what_runs(std::int64_t, DataType) const override {
-    return "MPI_Iallreduce (" + detail::carried_by() + ")";
+  std::string what_runs(std::int64_t, DataType type) const override {
+    return "MPI_Iallreduce (" + detail::carried_by(type) + ")";
   }
   std::string identity() const override { return "MPI_Iallreduce"; }
 

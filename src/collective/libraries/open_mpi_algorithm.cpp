@@ -95,11 +95,11 @@ class ForcedAllreduce final : public LibraryAllreduce {
     std::string text = forced_.name;
     if (!ran.because.empty()) text += fmt::format(" that became {} ({})", ran.name, ran.because);
     if (ran.name == segmented) text += " in segments of " + format_size(forced_.segment_bytes);
-    return fmt::format("MPI_Allreduce as {} ({})", text, detail::carried_by());
+    return fmt::format("MPI_Allreduce as {} ({})", text, detail::carried_by(type));
   }
   std::string identity() const override {
     // Without a segment it is a ring at every size.
-    if (forced_.name == segmented && forced_.segment_bytes < size_of(DataType::float32)) return "MPI_Allreduce as ring";
+    if (forced_.name == segmented && forced_.segment_bytes < 1) return "MPI_Allreduce as ring";
     return fmt::format("MPI_Allreduce as {} {}", forced_.name, forced_.segment_bytes);
   }
 

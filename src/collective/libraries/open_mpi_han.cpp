@@ -65,8 +65,9 @@ class ThroughCopies final : public Operation {
       : user_(buffers),
         input_(round_up(static_cast<std::int64_t>(user_.output.size()), segment_bytes)),
         output_(input_.size() == static_cast<std::int64_t>(user_.output.size()) ? 0 : input_.size()),
-        reduce_(detail::make_blocking_allreduce(
-            comm, {input_.bytes(), output_.size() > 0 ? output_.bytes() : user_.output, user_.type})) {
+        reduce_(
+            detail::make_blocking_allreduce(comm, {input_.bytes(), output_.size() > 0 ? output_.bytes() : user_.output,
+                                                   user_.type, nullptr, user_.reduction})) {
     std::memset(input_.data(), 0, input_.bytes().size());
   }
   bool blocks() const override { return true; }
@@ -108,7 +109,7 @@ class HierarchicalAllreduce final : public LibraryAllreduce {
     if (needs_care(bytes, segment_bytes_)) {
       text += bytes % segment_bytes_ == 0 ? ", in place through a copy" : ", through copies of whole segments";
     }
-    return text + " (" + detail::carried_by() + ")";
+    return text + " (" + detail::carried_by(type) + ")";
   }
   std::string identity() const override { return "MPI_Allreduce of coll/han"; }
 

@@ -40,6 +40,7 @@ struct Options {
   int check = 1;
   int rounds = 15;
   std::string type = "float";
+  std::string reduction = "sum";
   std::string memory = "registered";
   std::vector<std::string> variants{"library,ring,recursive-doubling,rabenseifner,tree,direct"};
   std::string segment;
@@ -119,18 +120,31 @@ std::vector<collective::AllreduceChoice> chosen_variants(const Options& options)
   return chosen;
 }
 
+template <class Values>
+std::vector<std::string> names_of(const Values& values) {
+  std::vector<std::string> names;
+  for (const auto value : values) names.emplace_back(name_of(value));
+  return names;
+}
+
 /// Everything that can be wrong is said here, before MPI starts.
 collective::BenchOptions checked(const Options& options) {
   collective::BenchOptions bench;
-  if (options.type != "float" && options.type != "double") {
-    throw UserError("--type: unknown type '" + options.type + "'", suggestion(options.type, {"float", "double"}));
+  const auto type = data_type_of(options.type);
+  if (!type)
+    throw UserError("--type: unknown type '" + options.type + "'", suggestion(options.type, names_of(data_types)));
+  const auto reduction = reduction_of(options.reduction);
+  if (!reduction) {
+    throw UserError("--op: unknown operation '" + options.reduction + "'",
+                    suggestion(options.reduction, names_of(reductions)));
   }
   if (options.memory != "registered" && options.memory != "own") {
     throw UserError("--memory: unknown place '" + options.memory + "'",
                     suggestion(options.memory, {"registered", "own"}));
   }
   bench.memory = options.memory == "own" ? collective::BenchMemory::own : collective::BenchMemory::registered;
-  bench.type = options.type == "float" ? DataType::float32 : DataType::float64;
+  bench.type = *type;
+  bench.reduction = *reduction;
   const std::int64_t begin = size_argument("-b", options.begin, 1);
   const std::int64_t end = size_argument("-e", options.end, 1);
   const std::int64_t step = options.step.empty() ? 0 : size_argument("-i", options.step, 1);
@@ -244,7 +258,8 @@ std::function<int()> install(CLI::App& app) {
   app.add_option("-w,--warmup", options->warmup, "calls before the first sample of a size")->capture_default_str();
   app.add_option("-c,--check", options->check, "check the sums (0: do not)")->capture_default_str();
   app.add_option("--rounds", options->rounds, "samples a variant, in turns")->capture_default_str();
-  app.add_option("--type,-d", options->type, "float or double")->capture_default_str();
+  app.add_option("--type,-d", options->type, join(names_of(data_types), ", "))->capture_default_str();
+  app.add_option("--op,-o", options->reduction, join(names_of(reductions), ", "))->capture_default_str();
   app.add_option("--variants", options->variants, "comma separated, or all; see ringmaster list collectives");
   app.add_option("--memory", options->memory, "where vectors lie: registered (shared by the node's ranks) or own")
       ->capture_default_str();
