@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "base/text.hpp"
+#include "collective/copy_bound.hpp"
 #include "collective/exact_data.hpp"
 #include "device/device.hpp"
 
@@ -25,7 +26,7 @@ constexpr std::array sides{out_of_place, in_place};
 
 /// A variant at one size: its two operations and what was measured.
 struct Candidate {
-  Allreduce* allreduce = nullptr;
+  const char* name = "";  // lasting
   std::array<std::unique_ptr<Operation>, 2> operations;
   result::BenchRow row;
   result::BenchRow::Side& side(Side s) { return s == in_place ? row.in_place : row.out_of_place; }
@@ -67,6 +68,8 @@ class SizeBench {
         output_(vectors.output().first(static_cast<std::size_t>(bytes))) {}
 
   void add(Allreduce& allreduce, result::BenchRow row);
+  /// Copies with these stores.
+  void add_bound(const char* name, kernels::Stores stores);
   void measure();
   std::vector<Candidate>& candidates() { return candidates_; }
 
@@ -87,10 +90,25 @@ class SizeBench {
 
 void SizeBench::add(Allreduce& allreduce, result::BenchRow row) {
   Candidate candidate;
-  candidate.allreduce = &allreduce;
+  candidate.name = lasting(allreduce.choice().algorithm);
   candidate.operations = {allreduce.prepare({input_, output_, options_.type, memory_, options_.reduction}),
                           allreduce.prepare({output_, output_, options_.type, memory_, options_.reduction})};
   candidate.row = std::move(row);
+  candidates_.push_back(std::move(candidate));
+}
+
+void SizeBench::add_bound(const char* name, kernels::Stores stores) {
+  Candidate candidate;
+  candidate.name = name;
+  candidate.operations = {make_copy({input_, output_, options_.type, memory_}, stores),
+                          make_copy({output_, output_, options_.type, memory_}, stores)};
+  candidate.row.variant = name;
+  candidate.row.role = "bound";
+  candidate.row.what_runs = "every rank copies its vector once, at the same time";
+  candidate.row.bytes = bytes_;
+  candidate.row.count = bytes_ / size_of(options_.type);
+  candidate.row.type = name_of(options_.type);
+  candidate.row.reduction = "copy";
   candidates_.push_back(std::move(candidate));
 }
 
@@ -153,14 +171,14 @@ void SizeBench::time_single_calls(Candidate& candidate, Side side) {
 /// Nothing of the last one's rounds stays in the words of an interrupted job.
 void name_activity(const Candidate& candidate) {
   activity().enter("bench");
-  activity().operation.store(lasting(candidate.allreduce->choice().algorithm), std::memory_order_relaxed);
+  activity().operation.store(candidate.name, std::memory_order_relaxed);
 }
 
 void SizeBench::measure() {
   for (Candidate& candidate : candidates_) {
     name_activity(candidate);
     for (const Side side : sides) {
-      if (options_.check) check(candidate, side);
+      if (options_.check && candidate.row.role != "bound") check(candidate, side);
     }
   }
   const auto turns = static_cast<std::int64_t>(candidates_.size() * sides.size());
@@ -184,13 +202,19 @@ struct Field {
   std::vector<result::BenchRow> skipped;
 };
 
+std::string role_of(const AllreduceChoice& choice) {
+  const VariantInfo variant = require_variant(choice.algorithm);
+  if (variant.is_baseline) return "baseline";
+  return variant.is_library ? "library" : "variant";
+}
+
 Field line_up(transport::ProcessGroup& group, const BenchOptions& options) {
   Field field;
   std::map<std::string, std::size_t> seen;
   for (const AllreduceChoice& choice : options.variants) {
     result::BenchRow row;
     row.variant = label(choice);
-    row.role = require_variant(choice.algorithm).is_baseline ? "baseline" : "variant";
+    row.role = role_of(choice);
     row.type = name_of(options.type);
     row.reduction = name_of(options.reduction);
     if (const Verdict verdict = supports(choice, group); !verdict) {
@@ -244,6 +268,8 @@ void bench(transport::ProcessGroup& group, const BenchOptions& options,
       row.what_runs = field.allreduces[v]->what_runs(bytes, options.type);
       size.add(*field.allreduces[v], std::move(row));
     }
+    size.add_bound("copy(stores=ordinary)", kernels::Stores::ordinary);
+    size.add_bound("copy(stores=streaming)", kernels::Stores::streaming);
     size.measure();
     for (const Candidate& candidate : size.candidates()) keep(candidate.row);
     if (options.progress)

@@ -2,6 +2,7 @@
 // Allreduces alone, size by size: what `ringmaster bench` measures. The columns of nccl-tests are timed as nccl-tests
 // times them: k calls back to back, the mean of the ranks, no barrier between them. Beside them stand calls one by
 // one with a rewritten input, on aligned clocks: transfer (last end - last start) and skew (last start - own start).
+// Two copies without communication stand among the variants: the bound.
 // Variants take turns in rounds, in random order, so that a verdict is about the variant and not about the minute.
 #pragma once
 

@@ -17,10 +17,12 @@ using kernels::reference::Element;
 
 constexpr std::int64_t period = 31;  // elements; a prime: no chunk or segment border meets it
 
-/// Sums of so many ranks' vectors are held exactly: halves hold whole numbers up to 2048, bfloat16 up to 256, int8 up to
-/// 127. (Past that integers wrap in ringmaster; Open MPI's may stop at the largest.)
+/// Sums of so many ranks' vectors are held exactly: halves hold whole numbers up to 2048, bfloat16 up to 256, int8 up
+/// to 127. (Past that integers wrap in ringmaster; Open MPI's may stop at the largest.)
 template <class T>
-constexpr int largest = sizeof(T) == 1 || std::is_same_v<T, BFloat16> ? 1 : std::is_same_v<T, Float16> ? 3 : 15;
+constexpr int largest = sizeof(T) == 1 || std::is_same_v<T, BFloat16> ? 1
+                        : std::is_same_v<T, Float16>                  ? 3
+                                                                      : 15;
 template <class T>
 constexpr int smallest = std::is_same_v<T, std::uint8_t> ? 0 : -largest<T>;
 

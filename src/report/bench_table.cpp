@@ -8,6 +8,7 @@
 #include <ostream>
 #include <vector>
 
+#include "report/bench_best.hpp"
 #include "report/bench_summary.hpp"
 
 namespace ringmaster::report {
@@ -102,10 +103,52 @@ void write_verdicts(const result::Run& run, const Painter& painter, std::ostream
                        Style::dim)
       << "\n";
   for (const BenchSummary& summary : summaries) {
+    if (summary.row->role == "bound") continue;
     const BenchSide& side = summary.in_place;
     out << fmt::format("{:>13}  {:<{}}  {:<30}  {:>11}  {:>9}\n", summary.row->bytes, printable(summary.row->variant),
                        width, summary.row->role == "baseline" ? "(the library)" : side.verdict,
                        time_text(side.transfer_us), time_text(side.skew_us));
+  }
+}
+
+std::string share_text(double share) { return std::isfinite(share) ? fmt::format("{:.0f} %", 100 * share) : "-"; }
+
+/// How wide a column of such texts is.
+template <class Text>
+std::size_t width_of(const std::vector<BestRow>& rows, const Text& text) {
+  std::size_t width = 0;
+  for (const BestRow& row : rows) width = std::max(width, text(row).size());
+  return width;
+}
+
+/// The best of each side, whatever it is called.
+void write_best(const result::Run& run, const Painter& painter, std::ostream& out) {
+  const std::vector<BestRow> rows = best_rows(run);
+  if (rows.empty()) return;
+  const auto own = [](const BestRow& row) { return printable(row.own); };
+  const auto library = [](const BestRow& row) {
+    return row.library.empty() ? std::string("-") : printable(row.library);
+  };
+  const std::size_t own_width = std::max<std::size_t>(width_of(rows, own), 4);
+  const std::size_t library_width = std::max<std::size_t>(width_of(rows, library), 9);
+  out << "#\n# " << painter.paint("the best of ringmaster against the best of the library", Style::bold)
+      << " (chosen in every second round, compared in the others; 95 % intervals)\n";
+  out << painter.paint(fmt::format("# {:>11}  {:<12}  {:<{}}  {:<{}}  {:>10}  {:>6}  {:<16}  {}", "size", "", "ours",
+                                   own_width, "library's", library_width, "ours us", "ratio", "", "of the copy bound"),
+                       Style::dim)
+      << "\n";
+  for (const BestRow& row : rows) {
+    const Comparison& ratio = row.comparison;
+    const bool compared = ratio.rounds > 0;
+    out << fmt::format("{:>13}  {:<12}  {:<{}}  {:<{}}  {:>10}  {:>6}  {:<16}  {}\n", row.bytes, name_of(row.placement),
+                       own(row), own_width, library(row), library_width, time_text(row.own_us),
+                       compared ? fmt::format("{:.2f}x", ratio.ratio) : "-",
+                       compared ? fmt::format("[{:.2f}, {:.2f}]", ratio.interval.low, ratio.interval.high) : "",
+                       share_text(row.bound_share));
+  }
+  for (const BenchPlacement placement : {BenchPlacement::out_of_place, BenchPlacement::in_place}) {
+    const double mean = mean_ratio(rows, placement);
+    if (std::isfinite(mean)) out << fmt::format("# {}, geometric mean: {:.2f}x\n", name_of(placement), mean);
   }
 }
 
@@ -114,10 +157,12 @@ void write_verdicts(const result::Run& run, const Painter& painter, std::ostream
 void write_bench_table(const result::Run& run, const Painter& painter, std::ostream& out) {
   std::vector<std::string> variants;
   for (const result::BenchRow& row : run.rows) {
+    if (row.role == "bound") continue;
     if (std::find(variants.begin(), variants.end(), row.variant) == variants.end()) variants.push_back(row.variant);
   }
   for (const std::string& variant : variants) write_variant(run, variant, painter, out);
   write_verdicts(run, painter, out);
+  write_best(run, painter, out);
   if (run.ranks < 2) out << "# one rank: nothing is sent, bandwidths say nothing\n";
 }
 

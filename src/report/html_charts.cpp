@@ -222,6 +222,7 @@ std::string timeline_chart(const result::Run& run) {
 std::string bench_chart(const result::Run& run) {
   std::vector<Line> lines;
   for (const result::BenchRow& row : run.rows) {
+    if (row.role == "bound") continue;  // it has no ranks to divide by
     const BenchSide side = summarize_side(row.out_of_place, row.bytes, run.ranks);
     if (!(side.time_us > 0) || row.bytes <= 0) continue;
     auto at = std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.name == row.variant; });

@@ -108,7 +108,7 @@ struct PointEnd {
 /// A row of bench.
 struct BenchRow {
   std::string variant;
-  std::string role = "variant";  // "variant" | "baseline": the library's own choice
+  std::string role = "variant";  // "variant" | "library" | "baseline": the library's own choice | "bound": a copy
   std::string what_runs;
   std::vector<std::string> same_as;
   std::string skipped;

@@ -57,6 +57,13 @@ for option in --variants --json --csv --output --segment --step --timeout --seed
 done
 run "$RINGMASTER" bench --variants "direct(form=one-shot),ring" tree --seed 7 --timeout 0.5 --check-only
 expect_code 0 "variants in one list and in several words"
+run "$RINGMASTER" bench --against nccl --check-only
+expect_line err 1 "^error: --against: unknown opponent 'nccl'" "an opponent that is not there"
+on_ranks 2 "$RINGMASTER" bench -b 4K -e 4K -n 2 -w 1 --rounds 4 --variants ring@shared --against mpi --json against.json
+expect_code 0 "the best against the best"
+expect_in out '^ +4096 +in-place +ring@shared +library[^ ]* +[0-9.]+ +[0-9.]+x +\[' "a ratio with its interval"
+expect_in out '^# in-place, geometric mean: [0-9.]+x' "the mean over sizes"
+expect_in against.json '"copy_bound_share": [0-9]' "a share of the bound"
 on_ranks 3 "$RINGMASTER" bench -b 4 -e 12 -i 4 -n 2 -w 1 --rounds 2
 expect_code 0 "bench of counts near the rank count"
 expect_not_in out ' [1-9][0-9]* +[0-9.]+ +[0-9.]+ +[0-9.]+ +[1-9][0-9]*$' "wrong sums"

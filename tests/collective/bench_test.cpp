@@ -33,13 +33,20 @@ BenchOptions small_bench(const std::vector<std::string>& names) {
 }
 
 /// The rows of rank 0.
-std::vector<result::BenchRow> rows_of(int ranks, const BenchOptions& options) {
+std::vector<result::BenchRow> all_rows_of(int ranks, const BenchOptions& options) {
   std::vector<result::BenchRow> rows;
   run_as_threads(ranks, [&](ProcessGroup& group) {
     bench(group, options, [&](const result::BenchRow& row) {
       if (group.rank() == 0) rows.push_back(row);
     });
   });
+  return rows;
+}
+
+/// Those of the variants.
+std::vector<result::BenchRow> rows_of(int ranks, const BenchOptions& options) {
+  std::vector<result::BenchRow> rows = all_rows_of(ranks, options);
+  std::erase_if(rows, [](const result::BenchRow& row) { return row.role == "bound"; });
   return rows;
 }
 
@@ -69,6 +76,18 @@ TEST(Bench, KeepsOneSampleARoundOfEachSideAndFindsNothingWrong) {
       for (const double sample : side->samples_us) EXPECT_GT(sample, 0);
     }
   }
+}
+
+TEST(Bench, MeasuresTwoCopiesInTurnsWithTheVariants) {
+  int bounds = 0;
+  for (const result::BenchRow& row : all_rows_of(2, small_bench({"ring"}))) {
+    if (row.role != "bound") continue;
+    ++bounds;
+    EXPECT_EQ(row.out_of_place.samples_us.size(), 3U);
+    EXPECT_EQ(row.in_place.samples_us.size(), 3U);
+    EXPECT_EQ(row.in_place.wrong, -1);
+  }
+  EXPECT_EQ(bounds, 4);  // ordinary and streaming stores, at two sizes
 }
 
 TEST(Bench, SumsDoublesToo) {

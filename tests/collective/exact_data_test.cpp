@@ -22,8 +22,9 @@ std::vector<std::byte> combined(DataType type, Reduction reduction, int ranks, s
   for (int rank = ranks - 2; rank >= 0; --rank) {
     const std::vector<std::byte> next = vector_of(type, rank, salt);
     const std::vector<const std::byte*> sources{total.data(), next.data()};
-    kernels::reduce(sources, total.data(), count,
-                    kernels::arithmetic_of(type, reduction, ranks, rank == 0 ? kernels::Sum::complete : kernels::Sum::partial));
+    kernels::reduce(
+        sources, total.data(), count,
+        kernels::arithmetic_of(type, reduction, ranks, rank == 0 ? kernels::Sum::complete : kernels::Sum::partial));
   }
   return total;
 }

@@ -43,7 +43,9 @@ double nearest(double x, Format format) {
   return std::abs(rounded) > largest ? std::copysign(std::numeric_limits<double>::infinity(), x) : rounded;
 }
 
-bool same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
+bool same(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
 
 TEST(HalfTypes, WidenExactlyAndComeBack) {
   for (unsigned bits = 0; bits < 65'536; ++bits) {

@@ -91,7 +91,7 @@ void bench_side(const result::BenchRow::Side& side, std::int64_t bytes, int rank
 }
 
 void write_bench(const result::Run& run, std::ostream& out) {
-  Row header{"size_bytes", "count", "type", "variant", "same_as", "rounds"};
+  Row header{"size_bytes", "count", "type", "reduction", "variant", "role", "same_as", "rounds"};
   for (const char* side : {"out_of_place_", "in_place_"}) {
     for (const char* key : {"time_us", "algbw_gb_per_s", "busbw_gb_per_s", "transfer_us", "skew_us", "wrong"}) {
       header.push_back(std::string(side) + key);
@@ -105,7 +105,9 @@ void write_bench(const result::Run& run, std::ostream& out) {
     Row row{std::to_string(bench.bytes),
             std::to_string(bench.count),
             bench.type,
+            bench.reduction,
             bench.variant,
+            bench.role,
             same,
             std::to_string(std::max(bench.out_of_place.samples_us.size(), bench.in_place.samples_us.size()))};
     bench_side(bench.out_of_place, bench.bytes, run.ranks, row);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "report/bench_best.hpp"
 #include "report/bench_summary.hpp"
 #include "report/exporter.hpp"
 #include "report/summary.hpp"
@@ -99,6 +100,25 @@ Json bench_json(const result::Run& run) {
   return rows;
 }
 
+Json best_json(const result::Run& run) {
+  Json rows = Json::array();
+  for (const BestRow& row : best_rows(run)) {
+    Json json{{"size_bytes", row.bytes},
+              {"placement", name_of(row.placement)},
+              {"own", row.own},
+              {"own_us", measured(row.own_us)},
+              {"copy_bound_share", measured(row.bound_share)}};
+    if (row.comparison.rounds > 0) {
+      json["library"] = row.library;
+      json["library_us"] = measured(row.library_us);
+      json["ratio"] = row.comparison.ratio;
+      json["interval"] = interval(row.comparison.interval, 1);
+    }
+    rows.push_back(std::move(json));
+  }
+  return rows;
+}
+
 void write(const result::Run& run, const ExportOptions&, std::ostream& out) {
   Json json = Json::parse(to_json_complete(run, -1));
   const std::vector<PointSummary> summaries = summarize(run);
@@ -108,7 +128,10 @@ void write(const result::Run& run, const ExportOptions&, std::ostream& out) {
   for (const std::string& workload : workloads(run)) loads.push_back(workload_json(run, summaries, workload));
   json["summary"] = {{"points", std::move(points)}, {"workloads", std::move(loads)}};
   json["summary"]["events_per_step"] = measured(events_per_step(run));
-  if (run.kind == "bench") json["summary"]["bench"] = bench_json(run);
+  if (run.kind == "bench") {
+    json["summary"]["bench"] = bench_json(run);
+    json["summary"]["best"] = best_json(run);
+  }
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "base/error.hpp"
@@ -44,6 +45,7 @@ struct Options {
   std::string memory = "registered";
   std::vector<std::string> variants{"library,ring,recursive-doubling,rabenseifner,tree,direct"};
   std::string segment;
+  std::string against;
   std::string seed = "1";
   std::string output;
   bool overwrite = false;
@@ -104,6 +106,17 @@ std::vector<std::string> split_variants(const std::vector<std::string>& given) {
   return names;
 }
 
+/// Each row that the library has, unless it is there.
+void add_library(std::vector<collective::AllreduceChoice>& chosen) {
+  for (const collective::AllreduceChoice& choice : collective::every_allreduce()) {
+    if (!collective::require_variant(choice.algorithm).is_library) continue;
+    const bool there = std::any_of(chosen.begin(), chosen.end(), [&](const collective::AllreduceChoice& other) {
+      return collective::label(other) == collective::label(choice);
+    });
+    if (!there) chosen.push_back(choice);
+  }
+}
+
 std::vector<collective::AllreduceChoice> chosen_variants(const Options& options) {
   std::vector<collective::AllreduceChoice> chosen;
   for (const std::string& text : split_variants(options.variants)) {
@@ -114,6 +127,7 @@ std::vector<collective::AllreduceChoice> chosen_variants(const Options& options)
       chosen.push_back(experiment::parse_collective(text));
     }
   }
+  if (!options.against.empty()) add_library(chosen);
   if (options.segment.empty()) return chosen;
   const std::int64_t segment = size_argument("--segment", options.segment, 64);
   for (collective::AllreduceChoice& choice : chosen) choice.segment_bytes = segment;
@@ -137,6 +151,9 @@ collective::BenchOptions checked(const Options& options) {
   if (!reduction) {
     throw UserError("--op: unknown operation '" + options.reduction + "'",
                     suggestion(options.reduction, names_of(reductions)));
+  }
+  if (!options.against.empty() && options.against != "mpi") {
+    throw UserError("--against: unknown opponent '" + options.against + "'", suggestion(options.against, {"mpi"}));
   }
   if (options.memory != "registered" && options.memory != "own") {
     throw UserError("--memory: unknown place '" + options.memory + "'",
@@ -261,6 +278,7 @@ std::function<int()> install(CLI::App& app) {
   app.add_option("--type,-d", options->type, join(names_of(data_types), ", "))->capture_default_str();
   app.add_option("--op,-o", options->reduction, join(names_of(reductions), ", "))->capture_default_str();
   app.add_option("--variants", options->variants, "comma separated, or all; see ringmaster list collectives");
+  app.add_option("--against", options->against, "mpi: every algorithm of the library's, and the best against the best");
   app.add_option("--memory", options->memory, "where vectors lie: registered (shared by the node's ranks) or own")
       ->capture_default_str();
   app.add_option("--segment", options->segment, "segment size of ringmaster's schedules (default: by cache)");
