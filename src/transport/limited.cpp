@@ -105,6 +105,11 @@ class LimitedGroup final : public ProcessGroup {
     return own.held_by == nullptr && inner_.test(*own.inner);
   }
 
+  void progress() override {
+    pass_on();
+    inner_.progress();
+  }
+
   void barrier() override { inner_.barrier(); }
   void broadcast(std::span<std::byte> data, int root) override { inner_.broadcast(data, root); }
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override {
@@ -114,6 +119,7 @@ class LimitedGroup final : public ProcessGroup {
     auto part = inner_.split(color, key);
     return part ? std::make_unique<LimitedGroup>(std::move(part), limit_) : nullptr;
   }
+  const std::vector<int>& nodes() const override { return inner_.nodes(); }
   Verdict shares_memory() const override { return Verdict::no("a planted slow link slows messages, not memory"); }
   NodeMemory share(std::int64_t bytes) override { return inner_.share(bytes); }
 

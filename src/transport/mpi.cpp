@@ -38,7 +38,8 @@ struct MpiRequest final : Request {
 class MpiGroup final : public ProcessGroup {
  public:
   enum class Owned : std::uint8_t { no, yes };
-  MpiGroup(MPI_Comm comm, Owned owned) : comm_(comm), owned_(owned) {
+  /// Ranks with the same `node_mark` are on one node.
+  MpiGroup(MPI_Comm comm, Owned owned, std::int64_t node_mark) : comm_(comm), owned_(owned) {
     check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
@@ -46,7 +47,9 @@ class MpiGroup final : public ProcessGroup {
     int* highest = nullptr;
     check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &highest, &found), "MPI_Comm_get_attr");
     highest_tag_ = found != 0 ? *highest : 32767;
-    node_ranks_ = count_node_ranks();
+    std::vector<std::int64_t> marks(static_cast<std::size_t>(size_));
+    check_mpi(MPI_Allgather(&node_mark, 1, MPI_INT64_T, marks.data(), 1, MPI_INT64_T, comm_), "MPI_Allgather");
+    nodes_ = number_nodes(marks);
   }
   ~MpiGroup() override {
     if (owned_ == Owned::yes) MPI_Comm_free(&comm_);
@@ -100,6 +103,12 @@ class MpiGroup final : public ProcessGroup {
     return true;
   }
 
+  // A message that never comes: a probe that finds one moves nothing.
+  void progress() override {
+    int found = 0;
+    check_mpi(MPI_Iprobe(rank_, highest_tag_, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  }
+
   void barrier() override { check_mpi(MPI_Barrier(comm_), "MPI_Barrier"); }
 
   void broadcast(std::span<std::byte> data, int root) override {
@@ -127,13 +136,10 @@ class MpiGroup final : public ProcessGroup {
     MPI_Comm part = MPI_COMM_NULL;
     check_mpi(MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &part), "MPI_Comm_split");
     if (part == MPI_COMM_NULL) return nullptr;
-    return std::make_unique<MpiGroup>(part, Owned::yes);
+    return std::make_unique<MpiGroup>(part, Owned::yes, node_of(rank_));
   }
 
-  Verdict shares_memory() const override {
-    if (node_ranks_ == size_) return Verdict::yes();
-    return Verdict::no(fmt::format("shared memory needs all ranks on one node; here are {} of {}", node_ranks_, size_));
-  }
+  const std::vector<int>& nodes() const override { return nodes_; }
 
   NodeMemory share(std::int64_t bytes) override {
     std::unique_ptr<detail::MemoryFile> file;
@@ -149,7 +155,7 @@ class MpiGroup final : public ProcessGroup {
     const auto places = gather_values(*this, Place{getpid(), bytes, file->descriptor()});
     agree([&] {
       for (std::size_t rank = 0; rank < places.size(); ++rank) {
-        if (static_cast<int>(rank) == rank_) continue;
+        if (static_cast<int>(rank) == rank_ || nodes_[rank] != node_of(rank_)) continue;
         mappings[rank] = detail::map_of(places[rank].process, places[rank].descriptor, places[rank].bytes);
       }
     });
@@ -177,15 +183,7 @@ class MpiGroup final : public ProcessGroup {
     }
   }
 
-  int count_node_ranks() {
-    MPI_Comm node = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-    int ranks = 0;
-    const int code = MPI_Comm_size(node, &ranks);
-    MPI_Comm_free(&node);
-    check_mpi(code, "MPI_Comm_size");
-    return ranks;
-  }
+  int node_of(int rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
 
   static MpiRequest& begin(Request& request, int peer) {
     auto& own = static_cast<MpiRequest&>(request);
@@ -199,8 +197,23 @@ class MpiGroup final : public ProcessGroup {
   int rank_ = 0;
   int size_ = 1;
   int highest_tag_ = 32767;
-  int node_ranks_ = 1;
+  std::vector<int> nodes_;
 };
+
+/// The world's rank that is the first of this rank's host, with the number of the part of the host that it is in.
+std::int64_t node_mark(int ranks_per_node) {
+  MPI_Comm host = MPI_COMM_NULL;
+  int first = 0;
+  int here = 0;
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &first), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, first, MPI_INFO_NULL, &host),
+            "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_rank(host, &here), "MPI_Comm_rank");
+  check_mpi(MPI_Bcast(&first, 1, MPI_INT, 0, host), "MPI_Bcast");
+  check_mpi(MPI_Comm_free(&host), "MPI_Comm_free");
+  const int part = ranks_per_node > 0 ? here / ranks_per_node : 0;
+  return (static_cast<std::int64_t>(first) << 32) + part;
+}
 
 int environment_number(const char* name) {
   const char* value = std::getenv(name);
@@ -234,7 +247,7 @@ int& thread_level() {
 
 }  // namespace
 
-MpiSession::MpiSession(int* argc, char*** argv) {
+MpiSession::MpiSession(int* argc, char*** argv, int ranks_per_node) {
   detail::require_shared_memory();
   let_algorithms_be_forced();
   int level = MPI_THREAD_SINGLE;
@@ -246,7 +259,7 @@ MpiSession::MpiSession(int* argc, char*** argv) {
     throw UserError(fmt::format("this MPI offers thread level {}, but serialized is needed", level_name(level)),
                     "use an MPI library built with thread support");
   }
-  world_ = std::make_unique<MpiGroup>(MPI_COMM_WORLD, MpiGroup::Owned::no);
+  world_ = std::make_unique<MpiGroup>(MPI_COMM_WORLD, MpiGroup::Owned::no, node_mark(ranks_per_node));
 }
 
 MpiSession::~MpiSession() {

@@ -12,10 +12,11 @@
 
 namespace ringmaster::transport {
 
-/// Starts MPI and finalizes it when destroyed (unless the job is being torn down).
+/// Starts MPI and finalizes it when destroyed (unless the job is being torn down). With `ranks_per_node`, so many
+/// consecutive ranks of a host are taken for a node of their own (0: nodes are hosts).
 class MpiSession {
  public:
-  MpiSession(int* argc, char*** argv);
+  MpiSession(int* argc, char*** argv, int ranks_per_node = 0);
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that all ranks of a node read and write: what the shared-memory executor calls registered. Made by
+// Memory that the ranks of a node read and write: what the shared-memory executor calls registered. Made by
 // ProcessGroup::share.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace ringmaster::transport {
 
-/// One part a rank, each page-aligned, zeroed and first touched by its owner; all of them are mapped in every rank.
-/// Who uses it orders the accesses. Give it back only when no rank uses a part any more: other ranks' mappings stay
-/// valid as long as they hold theirs.
+/// One part a rank of the group, each page-aligned, zeroed and first touched by its owner; those of the node's ranks
+/// are mapped in each of them, those of other nodes' ranks are empty. Who uses it orders the accesses. Give it back
+/// only when no rank uses a part any more: other ranks' mappings stay valid as long as they hold theirs.
 class NodeMemory {
  public:
   NodeMemory() = default;

@@ -42,6 +42,9 @@ class ProcessGroup {
   virtual void post_receive(std::span<std::byte> data, int peer, int tag, Request& request) = 0;
   /// True once, when the message is complete (the request may then be reused); false while it is not.
   virtual bool test(Request& request) = 0;
+  /// Moves messages on for a rank that waits for something else: one that was complete for its sender may still lie in
+  /// a library's queue, and others may wait for it.
+  virtual void progress() = 0;
 
   /// Collective over the group.
   virtual void barrier() = 0;
@@ -51,14 +54,20 @@ class ProcessGroup {
   virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) = 0;
   /// Collective over the group. Ranks with equal color (>= 0) form a group ordered by (key, rank); negative: null.
   virtual std::unique_ptr<ProcessGroup> split(int color, int key) = 0;
+  /// The node of each rank, numbered from 0 in the order of their first ranks.
+  virtual const std::vector<int>& nodes() const = 0;
+  int node_count() const;
   /// Whether all ranks are on one node and so can share memory, with the reason if not.
-  virtual Verdict shares_memory() const = 0;
-  /// Collective over the group, which must share memory. `bytes` may differ by rank. Throws SystemError on every rank
-  /// if any rank finds no memory or may not map another's.
+  virtual Verdict shares_memory() const;
+  /// Collective over the group. Memory that the ranks of each node share; `bytes` may differ by rank. Throws
+  /// SystemError on every rank if any rank finds no memory or may not map another's.
   virtual NodeMemory share(std::int64_t bytes) = 0;
   /// Collective over the group. A group of the same ranks with its own message space.
   std::unique_ptr<ProcessGroup> duplicate() { return split(0, rank()); }
 };
+
+/// Numbers nodes from 0 in the order of their first ranks; ranks with equal marks are on one node.
+std::vector<int> number_nodes(std::span<const std::int64_t> marks);
 
 /// Returns when the message is complete; yields the processing unit meanwhile.
 void wait(ProcessGroup& group, Request& request);

@@ -115,11 +115,12 @@ ThreadRequest::~ThreadRequest() {
 }
 
 struct World {
-  World(int ranks, std::shared_ptr<Family> family_)
-      : mailboxes(static_cast<std::size_t>(ranks)),
-        contributions(static_cast<std::size_t>(ranks)),
-        children(static_cast<std::size_t>(ranks)),
-        shared(static_cast<std::size_t>(ranks)),
+  World(std::span<const std::int64_t> marks, std::shared_ptr<Family> family_)
+      : mailboxes(marks.size()),
+        nodes(number_nodes(marks)),
+        contributions(marks.size()),
+        children(marks.size()),
+        shared(marks.size()),
         family(std::move(family_)) {}
 
   /// Returns when all ranks have called it; throws if one of them failed meanwhile.
@@ -139,6 +140,7 @@ struct World {
   }
 
   std::vector<Mailbox> mailboxes;
+  std::vector<int> nodes;
   std::vector<std::vector<std::byte>> contributions;
   std::vector<std::shared_ptr<World>> children;
   std::vector<std::shared_ptr<device::Buffer>> shared;
@@ -190,6 +192,8 @@ class ThreadGroup final : public ProcessGroup {
     return true;
   }
 
+  void progress() override { world_->family->check("message"); }
+
   void barrier() override { world_->meet(); }
 
   void broadcast(std::span<std::byte> data, int root) override {
@@ -218,9 +222,11 @@ class ThreadGroup final : public ProcessGroup {
       if (wish.color == color) members.push_back(wish);
     }
     std::stable_sort(members.begin(), members.end(), [](const Wish& a, const Wish& b) { return a.key < b.key; });
+    std::vector<std::int64_t> marks;
+    for (const Wish& member : members) marks.push_back(nodes()[static_cast<std::size_t>(member.rank)]);
     const auto leader = static_cast<std::size_t>(members.front().rank);
     if (color >= 0 && members.front().rank == rank_) {
-      world_->children[leader] = std::make_shared<World>(static_cast<int>(members.size()), world_->family);
+      world_->children[leader] = std::make_shared<World>(marks, world_->family);
     }
     world_->meet();
     const std::shared_ptr<World> child = color >= 0 ? world_->children[leader] : nullptr;
@@ -230,17 +236,19 @@ class ThreadGroup final : public ProcessGroup {
     return std::make_unique<ThreadGroup>(child, static_cast<int>(mine - members.begin()));
   }
 
-  Verdict shares_memory() const override { return Verdict::yes(); }
+  const std::vector<int>& nodes() const override { return world_->nodes; }
 
-  // Plain memory of the process, the same addresses for all ranks: a race is a race for ThreadSanitizer too.
+  // Plain memory of the process, the same addresses for all ranks: a race is a race for ThreadSanitizer too. Parts of
+  // other nodes are empty: who touches them fails.
   NodeMemory share(std::int64_t bytes) override {
     world_->shared[static_cast<std::size_t>(rank_)] = std::make_shared<device::Buffer>(bytes);
     world_->meet();
     std::vector<std::span<std::byte>> parts;
     std::vector<std::shared_ptr<void>> owners;
-    for (const auto& buffer : world_->shared) {
-      parts.push_back(buffer->bytes());
-      owners.push_back(buffer);
+    for (std::size_t rank = 0; rank < world_->shared.size(); ++rank) {
+      const bool here = nodes()[rank] == nodes()[static_cast<std::size_t>(rank_)];
+      owners.push_back(here ? world_->shared[rank] : nullptr);
+      parts.push_back(here ? world_->shared[rank]->bytes() : std::span<std::byte>());
     }
     world_->meet();
     world_->shared[static_cast<std::size_t>(rank_)].reset();
@@ -273,8 +281,13 @@ class ThreadGroup final : public ProcessGroup {
 
 void run_as_threads(int ranks, const std::function<void(ProcessGroup&)>& body) {
   RINGMASTER_ASSERT(ranks >= 1, "a group without ranks");
+  run_as_threads_on(std::vector<int>(static_cast<std::size_t>(ranks)), body);
+}
+
+void run_as_threads_on(const std::vector<int>& nodes, const std::function<void(ProcessGroup&)>& body) {
   const auto family = std::make_shared<Family>();
-  const auto world = std::make_shared<World>(ranks, family);
+  const std::vector<std::int64_t> marks(nodes.begin(), nodes.end());
+  const auto world = std::make_shared<World>(marks, family);
   std::exception_ptr first;
   std::mutex first_mutex;
   const auto run_rank = [&](int rank) {
@@ -288,7 +301,7 @@ void run_as_threads(int ranks, const std::function<void(ProcessGroup&)>& body) {
     }
   };
   std::vector<std::thread> threads;
-  for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(run_rank, rank);
+  for (int rank = 0; rank < static_cast<int>(nodes.size()); ++rank) threads.emplace_back(run_rank, rank);
   for (std::thread& thread : threads) thread.join();
   if (first) std::rethrow_exception(first);
 }
