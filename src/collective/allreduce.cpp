@@ -48,6 +48,13 @@ std::vector<Parameters> each_choice(std::span<const ParameterSpec> specs) {
   return all;
 }
 
+/// Whether there are several nodes, and some node has several ranks.
+Verdict has_two_levels(const std::string& algorithm, const transport::ProcessGroup& group) {
+  if (group.node_count() == 1) return Verdict::no("all ranks share one node: use " + algorithm + "@shared");
+  if (group.node_count() == group.size()) return Verdict::no("no two ranks share a node: use " + algorithm);
+  return Verdict::yes();
+}
+
 }  // namespace
 
 std::span<const Library* const> libraries() {
@@ -82,8 +89,10 @@ std::vector<AllreduceChoice> every_allreduce() {
       choice.parameters = std::move(parameters);
       all.push_back(choice);
       if (library != nullptr) continue;
-      choice.transport = Transport::shared_memory;
-      all.push_back(std::move(choice));
+      for (const Transport transport : {Transport::shared_memory, Transport::mixed}) {
+        choice.transport = transport;
+        all.push_back(choice);
+      }
     }
   }
   return all;
@@ -128,12 +137,13 @@ CarriedVariant require_carried(const std::string& name) {
     throw UserError("'" + name + "': the library chooses what carries it", "without @: " + carried.variant.name);
   }
   const std::string wanted = name.substr(at + 1);
-  for (const Transport transport : {Transport::messages, Transport::shared_memory}) {
+  std::vector<std::string> names;
+  for (const Transport transport : transports) {
     carried.transport = transport;
     if (wanted == name_of(transport)) return carried;
+    names.emplace_back(name_of(transport));
   }
-  throw UserError("unknown transport '" + wanted + "'",
-                  suggestion(wanted, {name_of(Transport::messages), name_of(Transport::shared_memory)}));
+  throw UserError("unknown transport '" + wanted + "'", suggestion(wanted, names));
 }
 
 Verdict supports(const AllreduceChoice& choice, int ranks) {
@@ -151,7 +161,12 @@ Verdict supports(const AllreduceChoice& choice, transport::ProcessGroup& group) 
   if (!verdict) return verdict;
   const Library* library = find_entry(libraries(), require_variant(choice.algorithm).name);
   if (library != nullptr) return library->supports(completed(library->parameters, choice.parameters), group);
-  return choice.transport == Transport::shared_memory ? group.shares_memory() : Verdict::yes();
+  switch (choice.transport) {
+    case Transport::messages: return Verdict::yes();
+    case Transport::shared_memory: return group.shares_memory();
+    case Transport::mixed: return has_two_levels(choice.algorithm, group);
+  }
+  return Verdict::yes();
 }
 
 struct Allreduce::Impl {
@@ -182,15 +197,13 @@ Allreduce& Allreduce::operator=(Allreduce&&) noexcept = default;
 
 std::unique_ptr<Operation> Allreduce::prepare(const Buffers& buffers) {
   if (impl_->library != nullptr) return impl_->library->prepare(buffers);
-  if (impl_->choice.transport == Transport::shared_memory) {
-    return make_shared_operation(impl_->group, *impl_->schedule, buffers, {impl_->choice.segment_bytes, 0});
-  }
   const int needed = tags_needed(*impl_->schedule);
   // Tags wrap around: operations that far apart are never in flight together.
   if (impl_->next_tag > impl_->group.highest_tag() - needed) impl_->next_tag = 0;
   const ExecutorOptions options{impl_->choice.segment_bytes, impl_->next_tag};
   impl_->next_tag += needed;
-  return make_schedule_operation(impl_->group, *impl_->schedule, buffers, options);
+  const auto make = shares_memory(impl_->choice.transport) ? make_shared_operation : make_schedule_operation;
+  return make(impl_->group, *impl_->schedule, buffers, options);
 }
 
 const AllreduceChoice& Allreduce::choice() const { return impl_->choice; }
@@ -205,8 +218,10 @@ std::string Allreduce::what_runs(std::int64_t bytes, DataType type) const {
   for (const schedule::Lane& lane : impl_->schedule->lanes) {
     if (impl_->choice.segment_bytes == 0) segment = std::max(segment, default_segment_bytes(lane.chunks));
   }
-  return fmt::format("{} (ringmaster schedule, point-to-point over {}, segment {})", impl_->schedule->name,
-                     impl_->group.transport_name(), format_size(segment));
+  const bool mixed = impl_->choice.transport == Transport::mixed;
+  return fmt::format("{} (ringmaster schedule, {}point-to-point over {}{}, segment {})", impl_->schedule->name,
+                     mixed ? "on shared memory inside nodes, " : "", impl_->group.transport_name(),
+                     mixed ? " between nodes" : "", format_size(segment));
 }
 
 std::string Allreduce::identity() const {

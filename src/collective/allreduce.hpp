@@ -3,6 +3,7 @@
 // (from libraries.def).
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,9 +13,16 @@
 
 namespace ringmaster::collective {
 
-/// What carries a schedule: messages between ranks, or the memory that the ranks of a node share.
-enum class Transport : std::uint8_t { messages, shared_memory };
-constexpr const char* name_of(Transport transport) { return transport == Transport::messages ? "messages" : "shared"; }
+/// What carries a schedule: messages between ranks; the memory that the ranks of a node share; or, where ranks are on
+/// several nodes, that memory inside a node and messages between nodes.
+enum class Transport : std::uint8_t { messages, shared_memory, mixed };
+inline constexpr std::array transports{Transport::messages, Transport::shared_memory, Transport::mixed};
+constexpr const char* name_of(Transport transport) {
+  constexpr std::array names{"messages", "shared", "mixed"};
+  return names[static_cast<std::size_t>(transport)];
+}
+/// Whether it works on memory that ranks share: vectors that lie there are not copied.
+constexpr bool shares_memory(Transport transport) { return transport != Transport::messages; }
 
 /// What the user asked for.
 struct AllreduceChoice {

@@ -32,14 +32,15 @@ struct Candidate {
   result::BenchRow::Side& side(Side s) { return s == in_place ? row.in_place : row.out_of_place; }
 };
 
-/// Input and output of the largest size. Where the ranks can share memory they do, for the library's rows too: all
-/// variants work on the same pages.
+/// Input and output of the largest size. Where ranks can share memory they do, for the library's rows too: all variants
+/// work on the same pages.
 class BenchVectors {
  public:
   BenchVectors(transport::ProcessGroup& group, std::int64_t bytes, BenchMemory wished)
       : bytes_(static_cast<std::size_t>((bytes + page_bytes - 1) / page_bytes * page_bytes)) {
     const auto both = static_cast<std::int64_t>(2 * bytes_);
-    if (wished == BenchMemory::registered && group.shares_memory()) {
+    const bool together = group.node_count() == 1 || group.node_count() < group.size();
+    if (wished == BenchMemory::registered && together) {
       shared_ = group.share(both);
     } else {
       own_ = device::Buffer(both);

@@ -2,7 +2,10 @@
 #include "collective/dataflow.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
@@ -19,8 +22,10 @@ using schedule::TransferKind;
 
 constexpr std::int64_t border_bytes = 64;
 constexpr int none = -1;
+constexpr int before_rounds = -1;
+constexpr int after_rounds = std::numeric_limits<int>::max();
 
-/// What one write left in a chunk, or what lay there at the start.
+/// What one write left in a chunk, or what lay there at the start; or what a message brought for a sum (no cell).
 struct Version {
   Rank rank = 0;
   std::int64_t cell = 0;
@@ -40,8 +45,9 @@ struct Store {
   int replaces = none;
 };
 
-/// One sum of one chunk.
+/// One sum of one chunk; or one side of a chunk's way to another node: a send has a source, a receive a store.
 struct Action {
+  StepKind kind = StepKind::sum;
   Rank rank = 0;
   int round = 0;
   std::int64_t elements = 0;
@@ -52,12 +58,41 @@ struct Action {
   bool completes = false;  // adds the last contributions
 };
 
+/// A chunk's way to another node: its two actions.
+struct Crossing {
+  int send = none;
+  int receive = none;
+  int posted = 0;   // the receive is posted at the start of this round
+  int awaited = 0;  // the send is waited for at the end of this round
+};
+
+/// Crossings that follow each other in the memory of both ranks.
+struct Message {
+  std::size_t first = 0, end = 0;  // crossings
+  std::int64_t elements = 0;
+  std::int32_t at_sender = 0, at_receiver = 0;  // its number among the messages of the rank
+};
+
+/// What a rank does in a round, in this order.
+enum class Phase : std::uint8_t { post_receives, post_sends, add, await_receives, add_received, await_sends };
+
+/// An action or, of a message, the posting of it or the waiting for it. One step, or a part of one.
+struct Item {
+  int round = 0;
+  Phase phase = Phase::add;
+  std::int64_t begin = 0;  // of a sum: where it stores
+  int index = 0;           // action or message
+  std::int64_t step = 0;
+  bool adds() const { return phase == Phase::add || phase == Phase::add_received; }
+};
+
 class Compiler {
  public:
   Compiler(const schedule::Schedule& schedule, std::size_t lane, std::int64_t elements, DataType type,
-           Aliasing aliasing, Vectors vectors)
+           Aliasing aliasing, Vectors vectors, const std::vector<int>& nodes)
       : lane_(schedule.lanes[lane]),
         ranks_(schedule.ranks),
+        nodes_(nodes),
         elements_(elements),
         quantum_(border_bytes / size_of(type)),
         aliasing_(aliasing),
@@ -74,7 +109,8 @@ class Compiler {
   // The symbolic run.
   void begin();
   void run_round(int round);
-  void gather_writes(Rank rank, const std::vector<Transfer>& transfers);
+  void gather_writes(Rank rank, const std::vector<Transfer>& transfers, int round);
+  int brought(int version, Rank to, std::int64_t elements, int round);
   void apply_writes(Rank rank, int round);
   // Where versions go.
   void place(int action);
@@ -84,12 +120,25 @@ class Compiler {
   void stage(int version);
   void move_home(int version);
   bool read_by_others(const Version& version) const;
+  // Messages.
+  bool crosses(Rank a, Rank b) const {
+    return !nodes_.empty() && nodes_[static_cast<std::size_t>(a)] != nodes_[static_cast<std::size_t>(b)];
+  }
+  int earliest_post(const Action& receive) const;
+  void time_messages();
+  void join_messages();
+  bool goes_on(const Crossing& before, const Crossing& next) const;
   // Steps and waits.
+  bool adds_received(const Action& sum) const;
+  void order_items();
   void number_steps();
+  void number_message(const Item& item, std::int32_t& posted);
   bool continues(const Action& before, const Action& next) const;
   void add_waits(const Action& action, int self, std::map<Rank, std::int64_t>& waits) const;
   void wait_for(int action, Rank rank, std::map<Rank, std::int64_t>& waits) const;
   void add_end(Rank rank, Dataflow& part) const;
+  DataflowStep sum_step(std::span<const Item> items, Dataflow& part, std::map<Rank, std::int64_t>& waits) const;
+  DataflowStep message_step(const Item& item, Dataflow& part, std::map<Rank, std::int64_t>& waits) const;
   const Location& read_location(const Version& version, Rank reader) const {
     return reader == version.rank ? version.own : version.shared;
   }
@@ -98,7 +147,7 @@ class Compiler {
   std::size_t index(Rank rank, std::int64_t cell) const { return static_cast<std::size_t>(rank * cells_ + cell); }
   bool is_slot(std::int64_t cell) const { return cell >= 2 * lane_.chunks; }
   bool is_output(std::int64_t cell) const {
-    return !is_slot(cell) && (aliasing_ == Aliasing::in_place || cell >= lane_.chunks);
+    return cell != none && !is_slot(cell) && (aliasing_ == Aliasing::in_place || cell >= lane_.chunks);
   }
   schedule::ElementRange range_of(std::int64_t cell) const {
     return schedule::chunk_elements(elements_, lane_.chunks, cell % lane_.chunks, quantum_);
@@ -116,6 +165,7 @@ class Compiler {
 
   const schedule::Lane& lane_;
   int ranks_;
+  const std::vector<int>& nodes_;
   std::int64_t elements_;
   std::int64_t quantum_;
   Aliasing aliasing_;
@@ -131,8 +181,10 @@ class Compiler {
   std::map<std::pair<Rank, Rank>, std::vector<std::vector<int>>> in_flight_;  // (source, destination)
   std::map<std::pair<Rank, Rank>, std::size_t> taken_;
   std::map<std::int64_t, std::vector<std::pair<Rank, int>>> writes_;  // cell -> contributions
-  std::vector<std::vector<int>> order_;                               // of each rank: actions in the order of its steps
-  std::vector<std::int64_t> step_of_;                                 // of each action
+  std::vector<Crossing> crossings_;                                   // rounds in order
+  std::vector<Message> messages_;
+  std::vector<std::vector<Item>> order_;  // of each rank
+  std::vector<std::int64_t> step_of_;     // of each action: the step that completes it
 };
 
 // In place, a chunk of input and the chunk of output are one cell.
@@ -162,8 +214,15 @@ int Compiler::add_action(Rank rank, int round, std::int64_t elements, std::vecto
     version(source).readers.push_back(made);
     contributions += version(source).contributions;
   }
-  actions_.push_back(
-      {rank, round, elements, std::move(sources), {}, false, contributions, adds && contributions == ranks_});
+  actions_.push_back({StepKind::sum,
+                      rank,
+                      round,
+                      elements,
+                      std::move(sources),
+                      {},
+                      false,
+                      contributions,
+                      adds && contributions == ranks_});
   return made;
 }
 
@@ -185,7 +244,22 @@ void Compiler::begin() {
   }
 }
 
-void Compiler::gather_writes(Rank rank, const std::vector<Transfer>& transfers) {
+/// What rank `to` reads of another's version: itself inside a node, from another node what a message brings.
+int Compiler::brought(int v, Rank to, std::int64_t elements, int round) {
+  const Rank from = version(v).rank;
+  if (elements == 0 || !crosses(from, to)) return v;
+  const int send = add_action(from, round, elements, {v});
+  action(send).kind = StepKind::send;
+  const int receive = add_action(to, round, elements, {});
+  action(receive).kind = StepKind::receive;
+  const int arrived = add_version(to, none, receive);
+  version(arrived).contributions = version(v).contributions;
+  action(receive).stores.push_back({arrived, {}, none});
+  crossings_.push_back({send, receive, round, round});
+  return arrived;
+}
+
+void Compiler::gather_writes(Rank rank, const std::vector<Transfer>& transfers, int round) {
   writes_.clear();
   for (const Transfer& transfer : transfers) {
     if (transfer.kind == TransferKind::send) continue;
@@ -211,7 +285,8 @@ void Compiler::gather_writes(Rank rank, const std::vector<Transfer>& transfers) 
         contributions.emplace_back(rank, current_[index(rank, cell(operand, own))]);
       }
       const Rank source = transfer.kind == TransferKind::copy ? rank : transfer.peer;
-      contributions.emplace_back(source, arrives ? (*message)[i] : current_[index(rank, cell(transfer.from, owns[i]))]);
+      contributions.emplace_back(source, arrives ? brought((*message)[i], rank, range_of(to).size(), round)
+                                                 : current_[index(rank, cell(transfer.from, owns[i]))]);
     }
   }
 }
@@ -225,6 +300,10 @@ void Compiler::apply_writes(Rank rank, int round) {
     for (const auto& contribution : contributions) sources.push_back(contribution.second);
     const bool nothing = sources.size() == 1 && sources.front() == current_[index(rank, to)];
     if (elements == 0 || nothing) continue;  // in place, a copy of the input to the output
+    if (sources.size() == 1 && version(sources.front()).cell == none) {
+      version(sources.front()).cell = to;  // the message is all that is written
+      continue;
+    }
     const int made = add_action(rank, round, elements, std::move(sources));
     const int written = add_version(rank, to, made);
     version(written).contributions = action(made).contributions;
@@ -255,12 +334,13 @@ void Compiler::run_round(int round) {
   for (Rank rank = 0; rank < ranks_; ++rank) {
     const std::vector<Transfer>* transfers = transfers_of(rank);
     if (transfers == nullptr) continue;
-    gather_writes(rank, *transfers);
+    gather_writes(rank, *transfers, round);
     apply_writes(rank, round);
   }
   for (std::size_t a = first; a < actions_.size(); ++a) {
-    const Store& store = actions_[a].stores.front();
-    current_[index(actions_[a].rank, version(store.version).cell)] = store.version;
+    if (actions_[a].stores.empty()) continue;
+    const int made = actions_[a].stores.front().version;
+    if (version(made).cell != none) current_[index(actions_[a].rank, version(made).cell)] = made;
   }
 }
 
@@ -285,6 +365,7 @@ bool Compiler::push(int self) {
   const int sum = version(source).producer;
   if (sum == none || version(source).rank == action(self).rank || action(sum).rank != version(source).rank)
     return false;
+  if (action(sum).kind != StepKind::sum) return false;
   if (!is_output(version(made).cell)) return false;
   const int old = at_home_[index(version(made).rank, version(made).cell)];
   if (!may_overwrite(old, sum, action(sum).round)) return false;
@@ -310,11 +391,15 @@ void Compiler::move_home(int v) {
 
 void Compiler::place_result(Action& made, int self, Version& v) {
   Store& store = made.stores.front();
+  if (v.cell == none) {
+    store.to = v.own = v.shared = new_scratch(v.rank, made.elements);
+    return;
+  }
   int& held = at_home_[index(v.rank, v.cell)];
   const bool home = is_output(v.cell) && may_overwrite(held, self, made.round);
   const bool others = read_by_others(v);
   const bool scratch = !home || (others && vectors_ == Vectors::own);
-  if (home && (!scratch || v.result)) {
+  if (home && (!scratch || (v.result && made.kind == StepKind::sum))) {  // a message arrives at one place
     store.to = v.own = v.shared = home_of(v.rank, v.cell);
     store.replaces = std::exchange(held, store.version);
     if (!scratch) return;
@@ -326,7 +411,7 @@ void Compiler::place_result(Action& made, int self, Version& v) {
 }
 
 void Compiler::place(int self) {
-  if (push(self)) return;
+  if (action(self).stores.empty() || push(self)) return;
   const int made = action(self).stores.front().version;
   place_result(action(self), self, version(made));
   const bool away = version(made).own.home == Home::scratch;
@@ -356,7 +441,64 @@ void Compiler::run() {
   const int leaves = static_cast<int>(ranks_ * lane_.chunks);
   for (int v = 0; v < leaves && vectors_ == Vectors::own; ++v) stage(v);
   for (int a = 0; a < actions; ++a) place(a);
+  time_messages();
+  join_messages();
+  order_items();
   number_steps();
+}
+
+/// Not before what lies there was made and read; and not much before the message can come.
+int Compiler::earliest_post(const Action& receive) const {
+  const int replaced = receive.stores.front().replaces;
+  if (replaced == none) return before_rounds;
+  const Version& old = version(replaced);
+  int last = old.producer == none ? before_rounds : action(old.producer).round;
+  for (const int reader : old.readers) last = std::max(last, action(reader).round);
+  return std::max(last + 1, receive.round - 1);
+}
+
+void Compiler::time_messages() {
+  std::map<std::pair<Rank, Rank>, int> latest;  // receives of one source are posted in the order of its sends
+  std::vector<int> overwritten(versions_.size(), after_rounds);
+  const auto overwrites = [&](const Action& made, int round) {
+    for (const Store& store : made.stores) {
+      if (store.replaces == none) continue;
+      int& first = overwritten[static_cast<std::size_t>(store.replaces)];
+      first = std::min(first, round);
+    }
+  };
+  for (const Action& made : actions_) {
+    if (made.kind == StepKind::sum) overwrites(made, made.round);
+  }
+  for (Crossing& crossing : crossings_) {
+    const Action& receive = action(crossing.receive);
+    int& before = latest.try_emplace({action(crossing.send).rank, receive.rank}, before_rounds).first->second;
+    crossing.posted = before = std::max(before, earliest_post(receive));
+    overwrites(receive, crossing.posted);
+  }
+  for (Crossing& crossing : crossings_) {
+    const int first = overwritten[static_cast<std::size_t>(action(crossing.send).sources.front())];
+    crossing.awaited = first == after_rounds ? after_rounds : first - 1;
+    RINGMASTER_ASSERT(crossing.posted <= action(crossing.receive).round, "a receive that is posted too late");
+    RINGMASTER_ASSERT(crossing.awaited >= action(crossing.send).round, "a send that is overwritten");
+  }
+}
+
+// Both sides come to the same messages: what is compared here is known to both.
+bool Compiler::goes_on(const Crossing& before, const Crossing& next) const {
+  const Action& send = action(before.send);
+  const Action& receive = action(before.receive);
+  return send.rank == action(next.send).rank && receive.rank == action(next.receive).rank &&
+         before.posted == next.posted && before.awaited == next.awaited && continues(send, action(next.send)) &&
+         continues(receive, action(next.receive));
+}
+
+void Compiler::join_messages() {
+  for (std::size_t i = 0; i < crossings_.size(); ++i) {
+    if (i == 0 || !goes_on(crossings_[i - 1], crossings_[i])) messages_.push_back({i, i, 0, 0, 0});
+    messages_.back().end = i + 1;
+    messages_.back().elements += action(crossings_[i].send).elements;
+  }
 }
 
 /// Whether `next` goes on where `before` ends, in all that it reads and stores.
@@ -379,24 +521,68 @@ bool Compiler::continues(const Action& before, const Action& next) const {
   return true;
 }
 
+bool Compiler::adds_received(const Action& sum) const {
+  return std::any_of(sum.sources.begin(), sum.sources.end(), [&](int v) {
+    const int producer = version(v).producer;
+    return producer != none && action(producer).kind == StepKind::receive && action(producer).round == sum.round;
+  });
+}
+
 // Rounds in order, and chunks in order within a round, so that neighbours become one step.
-void Compiler::number_steps() {
+void Compiler::order_items() {
   order_.resize(static_cast<std::size_t>(ranks_));
-  step_of_.resize(actions_.size());
+  const auto add = [&](Rank rank, int round, Phase phase, std::int64_t begin, std::size_t index) {
+    order_[static_cast<std::size_t>(rank)].push_back({round, phase, begin, static_cast<int>(index), 0});
+  };
   for (std::size_t a = 0; a < actions_.size(); ++a) {
-    if (!actions_[a].dropped) order_[static_cast<std::size_t>(actions_[a].rank)].push_back(static_cast<int>(a));
+    const Action& made = actions_[a];
+    if (made.dropped || made.kind != StepKind::sum) continue;
+    const Phase phase = adds_received(made) ? Phase::add_received : Phase::add;
+    add(made.rank, made.round, phase, made.stores.front().to.begin, a);
   }
-  for (std::vector<int>& order : order_) {
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      const auto key = [&](int x) { return std::pair(action(x).round, action(x).stores.front().to.begin); };
-      return key(a) < key(b);
+  for (std::size_t m = 0; m < messages_.size(); ++m) {
+    const Crossing& first = crossings_[messages_[m].first];
+    const Action& send = action(first.send);
+    const Action& receive = action(first.receive);
+    add(receive.rank, first.posted, Phase::post_receives, 0, m);
+    add(receive.rank, receive.round, Phase::await_receives, 0, m);
+    add(send.rank, send.round, Phase::post_sends, 0, m);
+    add(send.rank, first.awaited, Phase::await_sends, 0, m);
+  }
+  for (std::vector<Item>& order : order_) {
+    std::stable_sort(order.begin(), order.end(), [](const Item& a, const Item& b) {
+      return std::tie(a.round, a.phase, a.begin) < std::tie(b.round, b.phase, b.begin);
     });
+  }
+}
+
+void Compiler::number_steps() {
+  step_of_.resize(actions_.size());
+  for (std::vector<Item>& order : order_) {
     std::int64_t step = -1;
+    std::int32_t posted = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
-      const bool joins = i > 0 && continues(action(order[i - 1]), action(order[i]));
+      Item& item = order[i];
+      const bool joins = i > 0 && item.adds() && order[i - 1].phase == item.phase &&
+                         continues(action(order[i - 1].index), action(item.index));
       if (!joins) ++step;
-      step_of_[static_cast<std::size_t>(order[i])] = step;
+      item.step = step;
+      if (item.adds()) {
+        step_of_[static_cast<std::size_t>(item.index)] = step;
+      } else {
+        number_message(item, posted);
+      }
     }
+  }
+}
+
+void Compiler::number_message(const Item& item, std::int32_t& posted) {
+  Message& message = messages_[static_cast<std::size_t>(item.index)];
+  if (item.phase == Phase::post_sends) message.at_sender = posted++;
+  if (item.phase == Phase::post_receives) message.at_receiver = posted++;
+  for (std::size_t c = message.first; c < message.end; ++c) {
+    if (item.phase == Phase::await_sends) step_of_[static_cast<std::size_t>(crossings_[c].send)] = item.step;
+    if (item.phase == Phase::await_receives) step_of_[static_cast<std::size_t>(crossings_[c].receive)] = item.step;
   }
 }
 
@@ -467,25 +653,61 @@ void Compiler::add_end(Rank rank, Dataflow& part) const {
   }
 }
 
+DataflowStep Compiler::sum_step(std::span<const Item> items, Dataflow& part,
+                                std::map<Rank, std::int64_t>& waits) const {
+  DataflowStep step;
+  step.read_again = false;
+  for (const Item& item : items) {
+    const Action& made = action(item.index);
+    step.elements += made.elements;
+    add_waits(made, item.index, waits);
+    for (const Store& store : made.stores) {
+      step.read_again = step.read_again || !version(store.version).readers.empty();
+    }
+  }
+  const Action& first = action(items.front().index);
+  step.first_source = static_cast<std::int32_t>(part.sources.size());
+  for (const int source : first.sources) part.sources.push_back(read_location(version(source), first.rank));
+  step.source_count = static_cast<std::int32_t>(first.sources.size());
+  step.first_destination = static_cast<std::int32_t>(part.destinations.size());
+  for (const Store& store : first.stores) part.destinations.push_back(store.to);
+  step.destination_count = static_cast<std::int32_t>(first.stores.size());
+  step.completes = first.completes;
+  return step;
+}
+
+/// Posting waits for what it reads or overwrites.
+DataflowStep Compiler::message_step(const Item& item, Dataflow& part, std::map<Rank, std::int64_t>& waits) const {
+  const Message& message = messages_[static_cast<std::size_t>(item.index)];
+  const Crossing& first = crossings_[message.first];
+  const Action& send = action(first.send);
+  const Action& receive = action(first.receive);
+  const bool sends = item.phase == Phase::post_sends || item.phase == Phase::await_sends;
+  DataflowStep step;
+  step.elements = message.elements;
+  step.message = sends ? message.at_sender : message.at_receiver;
+  step.kind = StepKind::await;
+  if (item.phase != Phase::post_sends && item.phase != Phase::post_receives) return step;
+  step.kind = sends ? StepKind::send : StepKind::receive;
+  for (std::size_t c = message.first; c < message.end; ++c) {
+    const int posted = sends ? crossings_[c].send : crossings_[c].receive;
+    add_waits(action(posted), posted, waits);
+  }
+  const Location& place = sends ? version(send.sources.front()).own : receive.stores.front().to;
+  part.messages.push_back({sends ? receive.rank : send.rank, place, message.elements});
+  return step;
+}
+
 Dataflow Compiler::part_of(Rank rank) {
   Dataflow part;
   std::map<Rank, std::int64_t> known;
-  const std::vector<int>& order = order_[static_cast<std::size_t>(rank)];
+  const std::vector<Item>& order = order_[static_cast<std::size_t>(rank)];
   for (std::size_t i = 0; i < order.size();) {
-    std::size_t end = i;
-    const std::int64_t number = step_of_[static_cast<std::size_t>(order[i])];
+    std::size_t end = i + 1;
+    while (end < order.size() && order[end].step == order[i].step) ++end;
     std::map<Rank, std::int64_t> waits;
-    DataflowStep step;
-    step.read_again = false;
-    for (; end < order.size() && step_of_[static_cast<std::size_t>(order[end])] == number; ++end) {
-      const Action& made = action(order[end]);
-      step.elements += made.elements;
-      add_waits(made, order[end], waits);
-      for (const Store& store : made.stores) {
-        step.read_again = step.read_again || !version(store.version).readers.empty();
-      }
-    }
-    const Action& first = action(order[i]);
+    DataflowStep step =
+        order[i].adds() ? sum_step({order.data() + i, end - i}, part, waits) : message_step(order[i], part, waits);
     step.first_wait = static_cast<std::int32_t>(part.waits.size());
     for (const auto& [other, steps] : waits) {
       const auto [at, fresh] = known.try_emplace(other, steps);
@@ -494,20 +716,11 @@ Dataflow Compiler::part_of(Rank rank) {
       part.waits.push_back({other, steps});
     }
     step.wait_count = static_cast<std::int32_t>(part.waits.size()) - step.first_wait;
-    step.first_source = static_cast<std::int32_t>(part.sources.size());
-    for (const int source : first.sources) part.sources.push_back(read_location(version(source), rank));
-    step.source_count = static_cast<std::int32_t>(first.sources.size());
-    step.first_destination = static_cast<std::int32_t>(part.destinations.size());
-    for (const Store& store : first.stores) part.destinations.push_back(store.to);
-    step.destination_count = static_cast<std::int32_t>(first.stores.size());
-    step.completes = first.completes;
     part.steps.push_back(step);
     i = end;
   }
   add_end(rank, part);
-  for (const auto& steps : order_) {
-    part.steps_of.push_back(steps.empty() ? 0 : step_of_[static_cast<std::size_t>(steps.back())] + 1);
-  }
+  for (const auto& steps : order_) part.steps_of.push_back(steps.empty() ? 0 : steps.back().step + 1);
   part.scratch_elements = *std::max_element(scratch_used_.begin(), scratch_used_.end());
   return part;
 }
@@ -515,8 +728,8 @@ Dataflow Compiler::part_of(Rank rank) {
 }  // namespace
 
 Dataflow compile_dataflow(const schedule::Schedule& schedule, std::size_t lane, Rank rank, std::int64_t elements,
-                          DataType type, Aliasing aliasing, Vectors vectors) {
-  Compiler compiler(schedule, lane, elements, type, aliasing, vectors);
+                          DataType type, Aliasing aliasing, Vectors vectors, const std::vector<int>& nodes) {
+  Compiler compiler(schedule, lane, elements, type, aliasing, vectors, nodes);
   compiler.run();
   return compiler.part_of(rank);
 }

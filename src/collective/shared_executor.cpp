@@ -2,6 +2,7 @@
 #include "collective/shared_executor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <vector>
 
@@ -32,8 +33,10 @@ struct RankMemory {
 
 /// What all flights of a lane have in common.
 struct LaneShape {
-  std::vector<RankMemory> ranks;  // of the lane's slice
+  transport::ProcessGroup* group = nullptr;
+  std::vector<RankMemory> ranks;  // of the lane's slice; those of other nodes are empty
   int rank = 0;
+  int first_tag = 0;
   DataType type = DataType::float32;
   kernels::Arithmetic of_partial;   // sums
   kernels::Arithmetic of_complete;  // sums
@@ -45,12 +48,7 @@ struct LaneShape {
 /// One segment on its way through its steps.
 class Flight {
  public:
-  Flight(const LaneShape& shape, int number, std::size_t most_sources, std::size_t most_destinations)
-      : shape_(shape),
-        number_(number),
-        done_(shape.ranks.size(), 0),
-        sources_(most_sources),
-        destinations_(most_destinations) {}
+  Flight(const LaneShape& shape, int number, const std::array<const Dataflow*, 2>& flows);
 
   void start(const Dataflow& flow, std::int64_t offset);
   bool active() const { return flow_ != nullptr; }
@@ -61,7 +59,9 @@ class Flight {
   bool reached(const Wait& wait) const;
   bool reached(const std::vector<Wait>& waits, std::size_t first, std::size_t count);
   void publish(std::uint64_t steps);
-  void run_step(const DataflowStep& step);
+  bool run_step(const DataflowStep& step);
+  void run_sum(const DataflowStep& step);
+  bool run_message(const DataflowStep& step);
   std::byte* address(const Location& location) const;
   const std::byte* source_address(const Location& location) const;
   std::uint64_t* counter(int rank) const {
@@ -74,12 +74,30 @@ class Flight {
   std::vector<std::uint64_t> done_;  // by rank: what its counter says when it begins this run
   std::vector<const std::byte*> sources_;
   std::vector<std::byte*> destinations_;
+  std::vector<std::unique_ptr<transport::Request>> requests_;  // one a message of the dataflow
   const Dataflow* flow_ = nullptr;
   std::int64_t offset_bytes_ = 0;
   std::size_t step_ = 0;
   std::size_t waited_ = 0;  // waits of the step that are over
   int turn_ = 0;
 };
+
+Flight::Flight(const LaneShape& shape, int number, const std::array<const Dataflow*, 2>& flows)
+    : shape_(shape), number_(number), done_(shape.ranks.size(), 0) {
+  std::size_t sources = 0;
+  std::size_t destinations = 0;
+  std::size_t messages = 0;
+  for (const Dataflow* flow : flows) {
+    messages = std::max(messages, flow->messages.size());
+    for (const DataflowStep& step : flow->steps) {
+      sources = std::max(sources, static_cast<std::size_t>(step.source_count));
+      destinations = std::max(destinations, static_cast<std::size_t>(step.destination_count));
+    }
+  }
+  sources_.resize(sources);
+  destinations_.resize(destinations);
+  while (requests_.size() < messages) requests_.push_back(shape.group->make_request());
+}
 
 std::byte* Flight::address(const Location& location) const {
   const RankMemory& memory = shape_.ranks[static_cast<std::size_t>(location.rank)];
@@ -109,6 +127,7 @@ bool Flight::reached(const std::vector<Wait>& waits, std::size_t first, std::siz
     const Wait& wait = waits[first + waited_];
     if (reached(wait)) continue;
     activity().peer.store(wait.rank, std::memory_order_relaxed);
+    if (!requests_.empty()) shape_.group->progress();  // the rank waited for may wait for a message of this one
     return false;
   }
   waited_ = 0;
@@ -124,7 +143,32 @@ void Flight::start(const Dataflow& flow, std::int64_t offset) {
   publish(0);
 }
 
-void Flight::run_step(const DataflowStep& step) {
+bool Flight::run_step(const DataflowStep& step) {
+  if (step.kind != StepKind::sum) return run_message(step);
+  run_sum(step);
+  return true;
+}
+
+bool Flight::run_message(const DataflowStep& step) {
+  const auto number = static_cast<std::size_t>(step.message);
+  const DataflowMessage& message = flow_->messages[number];
+  transport::Request& request = *requests_[number];
+  const auto bytes = static_cast<std::size_t>(message.elements * size_of(shape_.type));
+  const int tag = shape_.first_tag + number_;
+  if (step.kind == StepKind::send) {
+    shape_.group->post_send({source_address(message.place), bytes}, message.peer, tag, request);
+    return true;
+  }
+  if (step.kind == StepKind::receive) {
+    shape_.group->post_receive({address(message.place), bytes}, message.peer, tag, request);
+    return true;
+  }
+  if (shape_.group->test(request)) return true;
+  activity().peer.store(message.peer, std::memory_order_relaxed);
+  return false;
+}
+
+void Flight::run_sum(const DataflowStep& step) {
   const auto sources = static_cast<std::size_t>(step.source_count);
   const auto destinations = static_cast<std::size_t>(step.destination_count);
   for (std::size_t i = 0; i < sources; ++i) {
@@ -144,7 +188,7 @@ bool Flight::progress() {
     if (!reached(flow_->waits, static_cast<std::size_t>(step.first_wait), static_cast<std::size_t>(step.wait_count))) {
       return false;
     }
-    run_step(step);
+    if (!run_step(step)) return false;
     publish(++step_);
     activity().round.store(static_cast<std::int64_t>(step_), std::memory_order_relaxed);
     activity().touch();
@@ -162,15 +206,15 @@ bool Flight::progress() {
 class LaneRun {
  public:
   LaneRun(const schedule::Schedule& schedule, std::size_t lane, std::int64_t elements, std::int64_t segment_bytes,
-          DataType type, Aliasing aliasing, Vectors vectors, int rank)
+          DataType type, Aliasing aliasing, Vectors vectors, const transport::ProcessGroup& group)
       : type_(type) {
     const auto compiled = [&](std::int64_t n) {
-      return compile_dataflow(schedule, lane, rank, n, type, aliasing, vectors);
+      return compile_dataflow(schedule, lane, group.rank(), n, type, aliasing, vectors, group.nodes());
     };
     if (elements == 0) return;
     segments_ = {elements, elements, compiled};
     if (segment_bytes == 0 && one_pass(*segments_.flows().back(), vectors)) return;
-    if (segment_bytes == 0) segment_bytes = chunk_bytes * std::max<std::int64_t>(schedule.lanes[lane].chunks, 1);
+    if (segment_bytes == 0) segment_bytes = default_bytes(schedule.lanes[lane].chunks, group);
     if (elements * size_of(type) <= segment_bytes) return;
     segments_ = {elements, segment_elements(segment_bytes, size_of(type)), compiled};
   }
@@ -182,17 +226,11 @@ class LaneRun {
     shape_ = std::move(shape);
     shape_.scratch_bytes = scratch_bytes();
     shape_.turns = turns();
-    for (RankMemory& memory : shape_.ranks) memory.scratch = memory.counters + segments_.flights() * line_bytes;
-    std::size_t sources = 0;
-    std::size_t destinations = 0;
-    for (const Dataflow* flow : segments_.flows()) {
-      for (const DataflowStep& step : flow->steps) {
-        sources = std::max(sources, static_cast<std::size_t>(step.source_count));
-        destinations = std::max(destinations, static_cast<std::size_t>(step.destination_count));
-      }
+    for (RankMemory& memory : shape_.ranks) {
+      if (memory.counters != nullptr) memory.scratch = memory.counters + segments_.flights() * line_bytes;
     }
     for (int i = 0; i < segments_.flights(); ++i) {
-      segments_.add(std::make_unique<Flight>(shape_, i, sources, destinations));
+      segments_.add(std::make_unique<Flight>(shape_, i, segments_.flows()));
     }
   }
 
@@ -200,6 +238,10 @@ class LaneRun {
   bool progress() { return segments_.progress(); }
 
  private:
+  /// Messages are worth more bytes than steps on shared memory.
+  static std::int64_t default_bytes(std::int64_t chunks, const transport::ProcessGroup& group) {
+    return group.shares_memory() ? chunk_bytes * std::max<std::int64_t>(chunks, 1) : default_segment_bytes(chunks);
+  }
   /// Where every rank does its part in one step there is nothing to pipeline.
   static bool one_pass(const Dataflow& flow, Vectors vectors) {
     return vectors == Vectors::shared &&
@@ -238,13 +280,15 @@ class SharedOperation final : public Operation {
     for (std::size_t i = 0; i < schedule.lanes.size(); ++i) {
       slices.push_back(lane_elements(schedule, i, bytes / width, 64 / width));
       lanes_.push_back(std::make_unique<LaneRun>(schedule, i, slices.back().size(), options.segment_bytes, buffers.type,
-                                                 aliasing, own ? Vectors::own : Vectors::shared, group.rank()));
+                                                 aliasing, own ? Vectors::own : Vectors::shared, group));
       needed += lanes_.back()->memory_bytes();
     }
     memory_ = group.share(needed);
     std::int64_t at = 0;
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
       LaneShape shape;
+      shape.group = &group;
+      shape.first_tag = options.first_tag + static_cast<int>(i) * segments_in_flight;
       shape.rank = group.rank();
       shape.type = buffers.type;
       shape.of_partial = arithmetic_of(buffers.type, buffers.reduction, group.size(), kernels::Sum::partial);
@@ -256,7 +300,8 @@ class SharedOperation final : public Operation {
           memory.input += slices[i].begin * width;
           memory.output += slices[i].begin * width;
         }
-        memory.counters = memory_.part(rank).data() + at;
+        const std::span<std::byte> part = memory_.part(rank);
+        if (!part.empty()) memory.counters = part.data() + at;
         shape.ranks.push_back(memory);
       }
       at += lanes_[i]->memory_bytes();
@@ -265,7 +310,7 @@ class SharedOperation final : public Operation {
   }
 
  private:
-  /// Where every rank's vectors lie, seen from here; empty unless all of them lie in the same shared memory.
+  /// Where every rank's vectors lie, seen from here; empty unless all of them lie in memory that their node shares.
   static std::vector<RankMemory> vectors_of_all(transport::ProcessGroup& group, const Buffers& buffers) {
     struct Offsets {
       std::int64_t input = -1, output = -1;
@@ -276,8 +321,12 @@ class SharedOperation final : public Operation {
     std::vector<RankMemory> all;
     for (const Offsets& offsets : transport::gather_values(group, mine)) {
       if (offsets.input < 0 || offsets.output < 0) return {};
-      std::byte* const base = buffers.memory->part(static_cast<int>(all.size())).data();
-      all.push_back({base + offsets.input, base + offsets.output, nullptr, nullptr});
+      RankMemory memory;
+      if (const auto part = buffers.memory->part(static_cast<int>(all.size())); !part.empty()) {
+        memory.input = part.data() + offsets.input;
+        memory.output = part.data() + offsets.output;
+      }
+      all.push_back(memory);
     }
     return all;
   }

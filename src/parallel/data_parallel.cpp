@@ -73,9 +73,7 @@ struct DataParallel::Impl {
     const BucketInfo& info = layout.buckets[static_cast<std::size_t>(bucket)];
     return flat.subspan(static_cast<std::size_t>(info.offset), static_cast<std::size_t>(info.elements));
   }
-  bool shares_gradients() const {
-    return communicates && options.allreduce.transport == collective::Transport::shared_memory;
-  }
+  bool shares_gradients() const { return communicates && collective::shares_memory(options.allreduce.transport); }
   int bucket_count() const { return static_cast<int>(layout.buckets.size()); }
   bool inline_progress() const {
     return engine != nullptr && engine->mode() == collective::EngineMode::inline_progress;

@@ -93,7 +93,7 @@ template <class T>
 void reduce_and_check(transport::ProcessGroup& group, const AllreduceChoice& choice, std::size_t count,
                       Placement placement) {
   reduce_and_check<T>(group, choice, count, Vectors<T>(count, placement));
-  if (choice.transport == collective::Transport::shared_memory) {
+  if (collective::shares_memory(choice.transport)) {
     reduce_and_check<T>(group, choice, count, Vectors<T>(count, placement, group));
   }
 }
