@@ -82,8 +82,12 @@ std::string utc_now() {
   return text.data();
 }
 
-std::vector<std::string> timing_stamps(const result::Machine& machine) {
+std::vector<std::string> timing_stamps(const result::Machine& machine, int ranks_per_node) {
   std::vector<std::string> stamps;
+  if (ranks_per_node > 0) {
+    stamps.push_back(fmt::format(
+        "pretended nodes: {} ranks each (--ranks-per-node); messages between them stay on their host", ranks_per_node));
+  }
   for (const auto& [name, value] : machine.mpi_settings) {
     if (name.find("yield_when_idle") != std::string::npos && (value == "1" || value == "true")) {
       stamps.emplace_back("mpi_yield_when_idle is on: the library's own collectives are slowed, do not compare");

@@ -16,7 +16,8 @@ result::Machine machine_facts(const std::vector<RankPlace>& places);
 /// "2026-01-31T12:00:00Z".
 std::string utc_now();
 
-/// Stamps that spoil a timing: yield_when_idle, other load on the first rank's host at the start. May be empty.
-std::vector<std::string> timing_stamps(const result::Machine& machine);
+/// Stamps that spoil a timing: pretended nodes (0: nodes are hosts), yield_when_idle, other load on the first rank's
+/// host at the start. May be empty.
+std::vector<std::string> timing_stamps(const result::Machine& machine, int ranks_per_node);
 
 }  // namespace ringmaster::experiment

@@ -190,7 +190,7 @@ void Runner::name_run() {
 void Runner::describe_run() {
   run_.clock_residual_us = clock_->residual_s() * 1e6;
   std::set<std::string> stamps(run_.stamps.begin(), run_.stamps.end());
-  for (const std::string& stamp : timing_stamps(run_.machine)) stamps.insert(stamp);
+  for (const std::string& stamp : timing_stamps(run_.machine, options_.ranks_per_node)) stamps.insert(stamp);
   for (const int point : lineup_.running) {
     const std::string stamp = budgets_[static_cast<std::size_t>(point)].stamp();
     if (!stamp.empty()) stamps.insert(stamp);

@@ -18,6 +18,7 @@ struct RunOptions {
   bool overwrite = false;
   bool resume = false;
   std::vector<std::string> arguments;  // for the record
+  int ranks_per_node = 0;              // the same: of pretended nodes; 0: nodes are hosts
   /// Rank 0: called after every block with done and total.
   std::function<void(int done, int total, const std::string& what)> progress;
 };

@@ -50,6 +50,7 @@ struct Options {
   std::string output;
   bool overwrite = false;
   bool check_only = false;
+  int ranks_per_node = 0;
   std::string timeout = "60";
   Outputs outputs;
 };
@@ -186,7 +187,7 @@ collective::BenchOptions checked(const Options& options) {
 }
 
 /// What is known before the first size: who, where, with what.
-result::Run describe(transport::ProcessGroup& world, const measure::ClockAlignment& clock) {
+result::Run describe(transport::ProcessGroup& world, const measure::ClockAlignment& clock, int ranks_per_node) {
   const std::vector<experiment::RankPlace> places = experiment::gather_places(world);
   result::Run run;
   run.kind = "bench";
@@ -201,7 +202,7 @@ result::Run describe(transport::ProcessGroup& world, const measure::ClockAlignme
   run.ceilings = measure::measure_ceilings(world, tensor::gemm_seconds);
   run.event_cost_ns = measure::event_cost_s() * 1e9;
   run.clock_residual_us = clock.residual_s() * 1e6;
-  run.stamps = experiment::timing_stamps(run.machine);
+  run.stamps = experiment::timing_stamps(run.machine, ranks_per_node);
   for (const int units : experiment::units_per_rank(places)) {
     if (units >= 1) continue;
     run.stamps.emplace_back("oversubscribed: more ranks than processing units: not a performance result");
@@ -213,7 +214,7 @@ result::Run describe(transport::ProcessGroup& world, const measure::ClockAlignme
 int bench_in_world(transport::ProcessGroup& world, const Options& options) {
   collective::BenchOptions bench = checked(options);
   const measure::ClockAlignment clock(world);
-  result::Run run = describe(world, clock);
+  result::Run run = describe(world, clock, options.ranks_per_node);
   bool crowded = false;
   for (const std::string& stamp : run.stamps) crowded = crowded || stamp.rfind("oversubscribed", 0) == 0;
   bench.waiting = crowded ? collective::Waiting::yield : collective::Waiting::spin;
@@ -259,7 +260,7 @@ int bench(const Options& options) {
   check_outputs(options.outputs);
   const double timeout_s = timeout_of(options);
   if (options.check_only) return success;
-  return with_world(timeout_s, [&](transport::ProcessGroup& world, measure::Watchdog&) {
+  return with_world({timeout_s, options.ranks_per_node}, [&](transport::ProcessGroup& world, measure::Watchdog&) {
     const int code = bench_in_world(world, options);
     return std::stoi(transport::broadcast_text(world, std::to_string(code)));
   });
@@ -287,6 +288,7 @@ std::function<int()> install(CLI::App& app) {
   app.add_option("--output", options->output, "keep everything in this folder");
   app.add_flag("--overwrite", options->overwrite, "replace a finished run in that folder");
   app.add_flag("--check-only", options->check_only, "only check the arguments");
+  add_node_option(app, options->ranks_per_node);
   add_output_options(app, options->outputs);
   return [options] { return bench(*options); };
 }

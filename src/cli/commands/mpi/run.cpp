@@ -27,6 +27,7 @@ struct Options {
   std::string output;
   bool overwrite = false;
   bool resume = false;
+  int ranks_per_node = 0;
   bool check_only = false;
   Outputs outputs;
 };
@@ -73,6 +74,7 @@ int run_in_world(transport::ProcessGroup& world, measure::Watchdog& watchdog, co
   running.overwrite = options.overwrite;
   running.resume = options.resume;
   running.arguments = arguments();
+  running.ranks_per_node = options.ranks_per_node;
   set_interrupt_folder(running.output);
   result::Run run;
   {
@@ -98,8 +100,7 @@ int run(const Options& options) {
     experiment::load_config(options.config, options.overrides);
     return success;
   }
-  const double timeout_s = 60;
-  return with_world(timeout_s, [&](transport::ProcessGroup& world, measure::Watchdog& watchdog) {
+  return with_world({60, options.ranks_per_node}, [&](transport::ProcessGroup& world, measure::Watchdog& watchdog) {
     const int code = run_in_world(world, watchdog, options);
     return std::stoi(transport::broadcast_text(world, std::to_string(code)));
   });
@@ -113,6 +114,7 @@ std::function<int()> install(CLI::App& app) {
   app.add_flag("--overwrite", options->overwrite, "replace a finished run in that folder");
   app.add_flag("--resume", options->resume, "go on with an interrupted run in that folder");
   app.add_flag("--check-only", options->check_only, "only check config and arguments");
+  add_node_option(app, options->ranks_per_node);
   add_output_options(app, options->outputs);
   return [options] { return run(*options); };
 }

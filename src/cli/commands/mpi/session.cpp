@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -69,13 +70,19 @@ void set_interrupt_folder(const std::string& folder) {
   held.path = folder;
 }
 
-int with_world(double timeout_s, const std::function<int(transport::ProcessGroup&, measure::Watchdog&)>& body) {
+void add_node_option(CLI::App& app, int& ranks_per_node) {
+  app.add_option("--ranks-per-node", ranks_per_node, "pretend that so many consecutive ranks of a host are a node")
+      ->check(CLI::Range(1, 1'000'000));
+}
+
+int with_world(const WorldOptions& options,
+               const std::function<int(transport::ProcessGroup&, measure::Watchdog&)>& body) {
   const int rank = launched_rank();
   measure::WatchdogOptions watching;
-  watching.timeout_s = timeout_s;
+  watching.timeout_s = options.timeout_s;
   watching.on_interrupt = [rank](const std::string& reason) { record_interruption(rank, reason); };
   measure::Watchdog watchdog(watching);  // before MPI starts threads: they inherit the blocked signals
-  transport::MpiSession session(nullptr, nullptr);
+  transport::MpiSession session(nullptr, nullptr, options.ranks_per_node);
   watchdog.watch_mapped_files();
   try {
     refuse_processes_started_alone(session.world());
