@@ -25,7 +25,8 @@ Anchors, aliases and tags are not supported. Sizes accept binary suffixes (64M =
   which the other keys of the map lie. Kind `layers` also takes `layers: [{flops, parameters, bytes}, ...]`.
 - `data`: the keys below and the parameters of its kind.
 - `communication.collective`: a variant with its parameters: `ring`, `direct(form=one-shot)` or
-  `{direct: {form: one-shot}}`; `ring@shared` runs on the memory that the ranks of a node share, without messages.
+  `{direct: {form: one-shot}}`; `ring@shared` runs on the memory that the ranks of a node share, without messages;
+  `ring@mixed` on that memory inside nodes and with messages between them.
   `communication.rank_order`: a list of ranks; default: as they are.
 - `workloads`: a list of maps, each with a name and its own settings over the rest of the file.
 - `sweep`: `dotted.key: [values]`; the product of all is run in one job, for every workload. The library's

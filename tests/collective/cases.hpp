@@ -106,7 +106,7 @@ inline void combine_and_check(transport::ProcessGroup& group, const AllreduceCho
   const auto span = static_cast<std::size_t>(bytes);
   transport::NodeMemory shared;
   std::vector<std::byte> own;
-  if (choice.transport == collective::Transport::shared_memory) {
+  if (collective::shares_memory(choice.transport)) {
     shared = group.share(2 * bytes);
   } else {
     own.resize(2 * span);

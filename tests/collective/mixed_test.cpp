@@ -87,6 +87,16 @@ TEST_P(MixedOnThreads, LeavesTheBitsOfMessages) {
   });
 }
 
+// The sum that completes is the one that divides, also where a message brought what was missing.
+TEST_P(MixedOnThreads, AveragesAndTakesOtherTypes) {
+  run_as_threads_on(GetParam(), [&](ProcessGroup& group) {
+    for (const AllreduceChoice& choice : mixed_choices(GetParam())) {
+      test::combine_and_check(group, choice, 1000, DataType::float32, Reduction::average, Placement::in_place);
+      test::combine_and_check(group, choice, 1000, DataType::int32, Reduction::min, Placement::out_of_place);
+    }
+  });
+}
+
 // Two nodes of two and of four, three of two, nodes of one rank among them, and ranks that take turns.
 INSTANTIATE_TEST_SUITE_P(Nodes, MixedOnThreads,
                          testing::Values(Nodes{0, 0, 1, 1}, Nodes{0, 0, 0, 0, 1, 1, 1, 1}, Nodes{0, 0, 1, 1, 2, 2},

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Main of every MPI test program: one MPI session, every rank runs every test. A rank that fails takes the job down
-// after a moment, so that the others do not wait for it.
+// after a moment, so that the others do not wait for it. An argument, RANKS_PER_NODE, pretends nodes.
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 #include "mpi_world.hpp"
 
@@ -22,7 +24,7 @@ ringmaster::transport::ProcessGroup& ringmaster::test::world() { return session-
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  ringmaster::transport::MpiSession mpi(&argc, &argv);
+  ringmaster::transport::MpiSession mpi(&argc, &argv, argc > 1 ? std::atoi(argv[1]) : 0);
   session = &mpi;
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   if (mpi.world().rank() != 0) delete listeners.Release(listeners.default_result_printer());

@@ -22,6 +22,24 @@ TEST_P(ThreadsOf, Split) { run_as_threads(GetParam(), test::split_groups); }
 TEST_P(ThreadsOf, RefuseAWrongPeer) { run_as_threads(GetParam(), test::refuse_a_wrong_peer); }
 INSTANTIATE_TEST_SUITE_P(Ranks, ThreadsOf, testing::Values(1, 2, 3, 4, 7, 16));
 
+TEST(ThreadsOnNodes, ShareMemoryInsideEach) {
+  for (const std::vector<int>& nodes : {std::vector{0, 0, 1, 1}, std::vector{7, 3, 7, 3, 5}}) {
+    run_as_threads_on(nodes, [](ProcessGroup& group) {
+      test::share_memory(group);
+      EXPECT_FALSE(group.shares_memory());
+      const auto node = group.split(group.nodes()[static_cast<std::size_t>(group.rank())], group.rank());
+      EXPECT_TRUE(node->shares_memory());
+      test::share_memory(*node);
+    });
+  }
+  run_as_threads_on({7, 3, 7, 5}, [](ProcessGroup& group) {
+    EXPECT_EQ(group.nodes(), (std::vector{0, 1, 0, 2}));
+    if (group.rank() == 0) {
+      EXPECT_EQ(group.shares_memory().reason, "shared memory needs all ranks on one node; here are 2 of 4");
+    }
+  });
+}
+
 TEST(Threads, ARankThatFailsEndsTheOthersWaiting) {
   for (const bool in_barrier : {true, false}) {
     try {
