@@ -246,8 +246,9 @@ void Compiler::begin() {
 
 /// What rank `to` reads of another's version: itself inside a node, from another node what a message brings.
 int Compiler::brought(int v, Rank to, std::int64_t elements, int round) {
+  if (elements == 0) return v;  // an empty chunk has no version
   const Rank from = version(v).rank;
-  if (elements == 0 || !crosses(from, to)) return v;
+  if (!crosses(from, to)) return v;
   const int send = add_action(from, round, elements, {v});
   action(send).kind = StepKind::send;
   const int receive = add_action(to, round, elements, {});
